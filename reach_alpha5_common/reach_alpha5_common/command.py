@@ -1,0 +1,215 @@
+"""The commands that move the arm, as plain values, and the one check of what may be asked.
+
+These are the messages `GripperCtrl` and `DriverCommand` without ROS: pure cores take and give them,
+`reach_alpha5_common.messages` translates. A default-constructed value is a stop.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from reach_alpha5_common.refusal import Problem
+
+
+class ArmInput(enum.IntEnum):
+    """Which payload of a command is read. The numbers are those of the drone's protocol."""
+
+    NONE = 0
+    CARTESIAN = 2
+    CYLINDRICAL = 3
+    KNOWN_POSE = 5
+
+
+class Pose(enum.IntEnum):
+    """A pose that the drone's configuration names."""
+
+    UNSPECIFIED = 0
+    STOWED = 1
+    DEPLOYED = 2
+
+
+class StopLevel(enum.IntEnum):
+    """How far a stop goes; the larger, the more restrictive."""
+
+    NONE = 0
+    SETTLE_THEN_CUT = 1
+    CUT = 2
+
+    @classmethod
+    def of(cls, value: int) -> StopLevel:
+        """Read a level off the wire: a value that nobody defined is the most restrictive one."""
+        return cls(value) if value in cls._value2member_map_ else cls.CUT
+
+
+class CommandKind(enum.IntEnum):
+    """What a driver command is; the default is a stop."""
+
+    STOP = 0
+    INPUT = 1
+    JOINT = 2
+    RESET = 3
+
+    @classmethod
+    def of(cls, value: int) -> CommandKind:
+        """Read a kind off the wire: a value that nobody defined is a stop."""
+        return cls(value) if value in cls._value2member_map_ else cls.STOP
+
+
+@dataclass(frozen=True, slots=True)
+class GripperVelocities:
+    """Normalised velocities of jaws and wrist, each in [-1, 1]; plus opens, plus turns axis_b up."""
+
+    grip: float = 0.0
+    rotate: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Cartesian:
+    """Normalised tip velocity in `base_link_frd`: forward, right, down, each in [-1, 1]."""
+
+    x: float = 0.0
+    y: float = 0.0
+    z: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Cylindrical:
+    """Normalised tip velocity about the arm's base axis: outward, down, clockwise from above."""
+
+    radial: float = 0.0
+    vertical: float = 0.0
+    azimuth: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPose:
+    """A named pose and the fraction [0, 1] of the configured speed along the path to it."""
+
+    pose: int = Pose.UNSPECIFIED
+    velocity: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class GripperCommand:
+    """One command of one source: `GripperCtrl` without its header.
+
+    `arm_input` is kept as it came so that an undefined case can be refused by name.
+    """
+
+    gripper_velocities: GripperVelocities = field(default=GripperVelocities())
+    arm_input: int = ArmInput.NONE
+    cartesian: Cartesian = field(default=Cartesian())
+    cylindrical: Cylindrical = field(default=Cylindrical())
+    known_pose: KnownPose = field(default=KnownPose())
+    speed_modifier: float = 0.0
+    lifetime: float = 0.0
+    """Seconds after which the command ends by itself; 0 = stands until the next one."""
+
+    PAYLOADS: ClassVar[dict[int, str]] = {
+        ArmInput.CARTESIAN: "cartesian",
+        ArmInput.CYLINDRICAL: "cylindrical",
+        ArmInput.KNOWN_POSE: "known_pose",
+    }
+
+    @property
+    def moves_arm(self) -> bool:
+        """Whether the selected arm input asks the arm to move."""
+        name = self.PAYLOADS.get(self.arm_input)
+        if name is None:
+            return False
+        payload = getattr(self, name)
+        if isinstance(payload, KnownPose):
+            return payload.velocity != 0.0
+        return any(getattr(payload, axis) != 0.0 for axis in payload.__slots__)
+
+    @property
+    def moves_gripper(self) -> bool:
+        """Whether the jaws or the wrist are asked to move."""
+        return self.gripper_velocities != GripperVelocities()
+
+    @property
+    def is_neutral(self) -> bool:
+        """Whether it asks for no motion at all."""
+        return not (self.moves_arm or self.moves_gripper)
+
+    def problem(self) -> Problem | None:
+        """Say why the command must be refused, or None when it is in order.
+
+        Rule 10: a number that is not finite, one outside its range, a second input beside the
+        selected one, a case or a pose that is not defined. Nothing is clamped.
+        """
+        for name, value, low, high in self._numbers():
+            if not math.isfinite(value):
+                return Problem("not_finite", f"{name} is {value}; send a finite number")
+            if not low <= value <= high:
+                return Problem(
+                    "out_of_range", f"{name} is {value:g}; send a number in [{low:g}, {high:g}]"
+                )
+        if self.arm_input not in ArmInput._value2member_map_:
+            return Problem(
+                "unknown_arm_input",
+                f"arm_input {self.arm_input} is not defined; use "
+                + ", ".join(f"{case.value} ({case.name})" for case in ArmInput),
+            )
+        for case, name in self.PAYLOADS.items():
+            payload = getattr(self, name)
+            if case != self.arm_input and payload != type(payload)():
+                return Problem(
+                    "two_inputs",
+                    f"{name} is set but arm_input selects {ArmInput(self.arm_input).name}; "
+                    "leave payloads that are not selected at zero",
+                )
+        if self.arm_input == ArmInput.KNOWN_POSE and self.known_pose.pose not in (
+            Pose.STOWED,
+            Pose.DEPLOYED,
+        ):
+            return Problem(
+                "unknown_pose",
+                f"known_pose.pose {self.known_pose.pose} is not a pose; use 1 (STOWED) or "
+                "2 (DEPLOYED)",
+            )
+        return None
+
+    def _numbers(self) -> Iterator[tuple[str, float, float, float]]:
+        yield "gripper_velocities.grip_velocity", self.gripper_velocities.grip, -1.0, 1.0
+        yield "gripper_velocities.rotate_velocity", self.gripper_velocities.rotate, -1.0, 1.0
+        yield "cartesian.x", self.cartesian.x, -1.0, 1.0
+        yield "cartesian.y", self.cartesian.y, -1.0, 1.0
+        yield "cartesian.z", self.cartesian.z, -1.0, 1.0
+        yield "cylindrical.radial", self.cylindrical.radial, -1.0, 1.0
+        yield "cylindrical.vertical", self.cylindrical.vertical, -1.0, 1.0
+        yield "cylindrical.azimuth", self.cylindrical.azimuth, -1.0, 1.0
+        yield "known_pose.velocity", self.known_pose.velocity, 0.0, 1.0
+        yield "speed_modifier", self.speed_modifier, -1.0, 1.0
+        yield "lifetime", self.lifetime, 0.0, math.inf
+
+
+STILL = GripperCommand()
+"""The neutral command."""
+
+
+@dataclass(frozen=True, slots=True)
+class JointSetpoint:
+    """A set-point for named joints: rad and rad/s, the jaws in m and m/s."""
+
+    joint_names: tuple[str, ...] = ()
+    positions: tuple[float, ...] = ()
+    velocities: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DriverCommand:
+    """One message on the only way to the driver: `DriverCommand` without its header."""
+
+    kind: CommandKind = CommandKind.STOP
+    sequence: int = 0
+    stop_level: StopLevel = StopLevel.NONE
+    estop_epoch: int = 0
+    input: GripperCommand = STILL
+    joint: JointSetpoint = field(default=JointSetpoint())
+    lifetime: float = 0.0
+    """Seconds that an INPUT or JOINT stands; must be above zero for both."""

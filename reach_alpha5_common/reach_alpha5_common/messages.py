@@ -1,0 +1,130 @@
+"""Translate between the messages on the wire and the values of the cores. Nothing is judged here."""
+
+from __future__ import annotations
+
+from builtin_interfaces.msg import Duration, Time
+from reach_alpha5_msgs import msg
+
+from reach_alpha5_common.command import (
+    Cartesian,
+    CommandKind,
+    Cylindrical,
+    DriverCommand,
+    GripperCommand,
+    GripperVelocities,
+    JointSetpoint,
+    KnownPose,
+    StopLevel,
+)
+from reach_alpha5_common.refusal import Refusal
+
+NANO = 1_000_000_000
+
+
+def seconds(value: Duration | Time) -> float:
+    """Return a duration or a time in seconds."""
+    return float(value.sec) + value.nanosec / NANO
+
+
+def nanoseconds(value: Duration | Time) -> int:
+    """Return a duration or a time in whole nanoseconds: exact, for comparing stamps."""
+    return int(value.sec) * NANO + int(value.nanosec)
+
+
+def duration(value: float) -> Duration:
+    """Return a duration message for `value` seconds."""
+    sec, nanosec = divmod(round(value * NANO), NANO)
+    return Duration(sec=sec, nanosec=nanosec)
+
+
+def time_message(nanosec: int) -> Time:
+    """Return a time message for whole nanoseconds since the epoch."""
+    whole, rest = divmod(nanosec, NANO)
+    return Time(sec=whole, nanosec=rest)
+
+
+def gripper_command(message: msg.GripperCtrl) -> GripperCommand:
+    """Return the value of a `GripperCtrl`; its header is the caller's to read."""
+    v, c, y, k = (
+        message.gripper_velocities,
+        message.cartesian,
+        message.cylindrical,
+        message.known_pose,
+    )
+    return GripperCommand(
+        GripperVelocities(v.grip_velocity, v.rotate_velocity),
+        message.arm_input,
+        Cartesian(c.x, c.y, c.z),
+        Cylindrical(y.radial, y.vertical, y.azimuth),
+        KnownPose(k.pose, k.velocity),
+        message.speed_modifier,
+        seconds(message.lifetime),
+    )
+
+
+def gripper_ctrl(command: GripperCommand) -> msg.GripperCtrl:
+    """Return the message of a command, its header empty."""
+    v, c, y, k = (
+        command.gripper_velocities,
+        command.cartesian,
+        command.cylindrical,
+        command.known_pose,
+    )
+    return msg.GripperCtrl(
+        gripper_velocities=msg.GripperVelocities(grip_velocity=v.grip, rotate_velocity=v.rotate),
+        arm_input=int(command.arm_input),
+        cartesian=msg.CartesianInput(x=c.x, y=c.y, z=c.z),
+        cylindrical=msg.CylindricalInput(
+            radial=y.radial, vertical=y.vertical, azimuth=y.azimuth
+        ),
+        known_pose=msg.KnownPose(pose=int(k.pose), velocity=k.velocity),
+        speed_modifier=command.speed_modifier,
+        lifetime=duration(command.lifetime),
+    )
+
+
+def driver_command(message: msg.DriverCommand) -> DriverCommand:
+    """Return the value of a `DriverCommand`; an undefined kind reads as STOP, a level as CUT."""
+    return DriverCommand(
+        kind=CommandKind.of(message.kind),
+        sequence=message.sequence,
+        stop_level=StopLevel.of(message.stop_level),
+        estop_epoch=message.estop_epoch,
+        input=gripper_command(message.input),
+        joint=JointSetpoint(
+            tuple(message.joint.joint_names),
+            tuple(message.joint.positions),
+            tuple(message.joint.velocities),
+        ),
+        lifetime=seconds(message.lifetime),
+    )
+
+
+def driver_command_message(command: DriverCommand) -> msg.DriverCommand:
+    """Return the message of a driver command, its header empty."""
+    return msg.DriverCommand(
+        sequence=command.sequence,
+        kind=int(command.kind),
+        stop_level=int(command.stop_level),
+        estop_epoch=command.estop_epoch,
+        input=gripper_ctrl(command.input),
+        joint=msg.JointSetpoint(
+            joint_names=list(command.joint.joint_names),
+            positions=list(command.joint.positions),
+            velocities=list(command.joint.velocities),
+        ),
+        lifetime=duration(command.lifetime),
+    )
+
+
+def refusal_message(refusal: Refusal | None, stamp: Time) -> msg.Refusal:
+    """Return the message of a refusal stamped `stamp`, or the empty one for None."""
+    if refusal is None:
+        return msg.Refusal()
+    return msg.Refusal(
+        stamp=stamp,
+        code=refusal.code,
+        reason=refusal.reason,
+        source=refusal.source,
+        count=refusal.count,
+    )

@@ -1,0 +1,55 @@
+"""Refusals: bad input gets a code, a reason and a counter, and nothing else happens."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why something cannot be obeyed: a documented code and a sentence for people."""
+
+    code: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A refused command, request or message."""
+
+    code: str
+    reason: str
+    source: str
+    count: int
+    """How many with this code from this source since the log was made, this one included."""
+    at: float
+    """Monotonic time of the refusal, in seconds."""
+
+
+class RefusalLog:
+    """Counts refusals by code and source, and keeps the last one. Memory is bounded."""
+
+    MAX_KEYS = 256
+    """Distinct (code, source) pairs that are counted apart; more share one counter."""
+
+    OTHERS = "(others)"
+
+    def __init__(self) -> None:
+        self._counts: Counter[tuple[str, str]] = Counter()
+        self.last: Refusal | None = None
+        self.total = 0
+
+    def refuse(self, problem: Problem, source: str, now: float) -> Refusal:
+        """Count and keep a refusal of `source` at monotonic time `now` [s]."""
+        key = (problem.code, source)
+        if key not in self._counts and len(self._counts) >= self.MAX_KEYS:
+            key = (problem.code, self.OTHERS)
+        self._counts[key] += 1
+        self.total += 1
+        self.last = Refusal(problem.code, problem.reason, source, self._counts[key], now)
+        return self.last
+
+    def counts(self) -> dict[tuple[str, str], int]:
+        """Return a copy of the counters: (code, source) to number."""
+        return dict(self._counts)
