@@ -1,0 +1,26 @@
+"""Install the package and the pad profiles."""
+
+from glob import glob
+
+from setuptools import setup
+
+NAME = "reach_alpha5_teleop"
+
+setup(
+    name=NAME,
+    version="0.1.0",
+    packages=[NAME],
+    package_data={NAME: ["py.typed"]},
+    data_files=[
+        ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
+        (f"share/{NAME}", ["package.xml"]),
+        (f"share/{NAME}/profiles", sorted(glob("profiles/*.yaml"))),
+    ],
+    install_requires=["setuptools"],
+    zip_safe=False,
+    maintainer="reach_alpha5 maintainers",
+    maintainer_email="maintainers@reach-alpha5.invalid",
+    description="A gamepad as a source of commands for a Reach Alpha 5 manipulator.",
+    license="Apache-2.0",
+    entry_points={"console_scripts": [f"teleop_node = {NAME}.node:main"]},
+)

@@ -1,0 +1,372 @@
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from reach_alpha5_common.command import STILL, ArmInput, Cartesian, Cylindrical
+from reach_alpha5_teleop.core import (
+    EStopPressed,
+    Heartbeat,
+    ModeChanged,
+    Publish,
+    Refused,
+    ResetPressed,
+)
+from reach_alpha5_teleop.mapping import Mode
+
+NEUTRAL = Publish(STILL)
+
+
+def test_no_motion_without_the_deadman(any_pilot, commands):
+    any_pilot.connect()
+    for axis in any_pilot.profile.axes:
+        assert commands(any_pilot.move(**{axis: 1.0})) == []
+        any_pilot.move(**{axis: 0.0})
+    for button in set(any_pilot.profile.buttons) - {"deadman", "estop"}:
+        assert commands(any_pilot.tap(button)) == []
+
+
+def test_deadman_and_stick_move_the_arm_in_every_frame(any_pilot, commands):
+    any_pilot.arm()
+    for _ in range(3):
+        (command,) = commands(any_pilot.move(left_forward=1.0))
+        assert command.cartesian == Cartesian(x=1.0)
+        assert command.lifetime == 0.5
+
+
+def test_signs_forward_right_down(any_pilot, commands):
+    any_pilot.arm()
+    (command,) = commands(any_pilot.move(left_forward=1.0, left_right=1.0, right_back=1.0))
+    assert command.cartesian == Cartesian(1.0, 1.0, 1.0)
+
+
+def test_joy_signs_of_game_controller_node(pilot, commands):
+    """Forward and left are plus there, a pulled trigger is -1."""
+    pilot.arm()
+    deadman = [int(i == 9) for i in range(15)]
+    pushed = replace(pilot.frame(), axes=[1.0, 1.0, 0.0, 1.0, 0.0, -1.0], buttons=deadman)
+    (command,) = commands(pilot.send(pushed))
+    assert command.cartesian == Cartesian(x=1.0, y=-1.0, z=-1.0)
+    assert command.speed_modifier == 1.0
+
+
+def test_U4_deadman_release_sends_one_neutral(pilot):
+    pilot.arm()
+    pilot.move(left_forward=1.0)
+    assert pilot.release("deadman") == [NEUTRAL]
+    assert pilot.move() == []
+
+
+def test_D7_stick_release_sends_one_neutral_and_then_nothing(pilot):
+    pilot.arm()
+    pilot.move(left_forward=1.0)
+    assert pilot.move(left_forward=0.0) == [NEUTRAL]
+    assert pilot.move() == []
+
+
+def test_D3_pad_that_nobody_touches_says_nothing(any_pilot, commands):
+    any_pilot.connect()
+    assert commands([output for _ in range(50) for output in any_pilot.move()]) == []
+
+
+def test_stick_held_over_while_the_deadman_goes_down_has_to_be_let_go_first(pilot, commands):
+    pilot.connect()
+    pilot.move(left_forward=1.0)
+    assert commands(pilot.press("deadman")) == []
+    assert commands(pilot.move(left_forward=0.5)) == []
+    pilot.move(left_forward=0.0)
+    assert commands(pilot.move(left_forward=0.5)) != []
+
+
+def test_pose_button_held_while_the_deadman_goes_down_has_to_be_let_go_first(pilot, commands):
+    pilot.connect()
+    pilot.press("pose_deployed")
+    assert commands(pilot.press("deadman")) == []
+    pilot.release("pose_deployed")
+    (command,) = commands(pilot.press("pose_deployed"))
+    assert command.arm_input == ArmInput.KNOWN_POSE
+
+
+def test_B5_pose_is_hold_to_run(pilot):
+    pilot.arm()
+    pilot.press("pose_stowed")
+    assert pilot.release("pose_stowed") == [NEUTRAL]
+
+
+def test_contradiction_stops_and_waits_for_rest(pilot, commands):
+    pilot.arm()
+    pilot.press("pose_deployed")
+    assert pilot.move(left_forward=1.0) == [NEUTRAL]
+    assert pilot.release("pose_deployed") == [], "the stick is over still: no lurch"
+    pilot.move(left_forward=0.0)
+    assert commands(pilot.move(left_forward=1.0)) != []
+
+
+# Silence and damage.
+
+
+@pytest.mark.parametrize("moving", [True, False])
+def test_D1_U1_silence_ends_motion_and_presence(pilot, moving):
+    pilot.arm()
+    pilot.move(left_forward=1.0 if moving else 0.0)
+    out = pilot.wait(0.7)
+    assert out.count(NEUTRAL) == moving
+    beats = [output for output in out if isinstance(output, Heartbeat)]
+    assert beats[0] == Heartbeat(True)
+    assert beats[-1] == Heartbeat(False)
+
+
+def test_D1_absence_is_told_at_once(pilot):
+    pilot.arm()
+    pilot.move(left_forward=1.0)
+    pilot.wait(0.49)
+    out = pilot.wait(0.02)
+    assert out[:2] == [NEUTRAL, Heartbeat(False)]
+
+
+def test_silence_that_no_tick_saw_is_silence(pilot):
+    pilot.arm()
+    pilot.move(left_forward=1.0)
+    pilot.now += 1.0
+    assert pilot.move() == [NEUTRAL, Heartbeat(False), Heartbeat(True)]
+
+
+def test_U2_pad_that_comes_back_needs_rest_and_a_fresh_deadman(pilot, commands):
+    pilot.arm()
+    pilot.move(left_forward=1.0)
+    pilot.wait(0.7)
+    assert commands(pilot.move()) == [], "stick and deadman held over"
+    assert commands(pilot.move(left_forward=0.0)) == []
+    assert commands(pilot.move(left_forward=1.0)) == [], "that deadman is an old one"
+    pilot.move(left_forward=0.0)
+    pilot.release("deadman")
+    pilot.press("deadman")
+    assert commands(pilot.move(left_forward=1.0)) != []
+
+
+def test_U2_pad_powered_on_late_is_found(pilot, commands):
+    assert set(pilot.wait(5.0)) == {Heartbeat(False)}
+    assert Heartbeat(True) in pilot.move()
+    pilot.press("deadman")
+    assert commands(pilot.move(left_forward=1.0)) != []
+
+
+def test_D6_pad_whose_publisher_is_gone_stops_at_once(pilot):
+    pilot.arm()
+    pilot.move(left_forward=1.0)
+    assert pilot.core.on_pad_gone(pilot.now) == [NEUTRAL, Heartbeat(False)]
+    assert pilot.core.on_pad_gone(pilot.now) == []
+
+
+def test_U5_refused_frame_stops_and_is_counted(pilot, commands):
+    pilot.arm()
+    pilot.move(left_forward=1.0)
+    bad = replace(pilot.frame(), axes=[math.nan] * 6)
+    refused, neutral = pilot.send(bad)
+    assert isinstance(refused, Refused)
+    assert (refused.refusal.code, refused.refusal.count) == ("not_finite", 1)
+    assert neutral == NEUTRAL
+    assert pilot.send(bad)[0].refusal.count == 2
+    assert commands(pilot.move(left_forward=1.0)) == [], "no lurch after it either"
+
+
+def test_U5_only_refused_frames_is_absence(pilot):
+    pilot.arm()
+    out = [o for _ in range(40) for o in pilot.send(replace(pilot.frame(), buttons=[]))]
+    assert Heartbeat(False) in out
+    assert not pilot.core.present
+
+
+def test_U7_older_frame_moves_nothing(pilot, commands):
+    pilot.arm()
+    old = replace(pilot.frame(), stamp=0)
+    pilot.move(left_forward=1.0)
+    pilot.move(left_forward=0.0)
+    out = pilot.send(replace(old, axes=[0.0, 1.0, 0.0, 0.0, 0.0, 0.0]))
+    assert out[0].refusal.code == "old_stamp"
+    assert commands(out) == []
+
+
+def test_U6_clock_of_the_pad_that_jumps_ahead_does_not_outlast_the_ttl(pilot):
+    pilot.arm()
+    pilot.send(replace(pilot.frame(), stamp=2**62))
+    assert Heartbeat(False) in pilot.wait(0.7)
+    pilot.move()
+    assert pilot.core.present, "and its frames are taken again afterwards"
+
+
+# Verbs.
+
+
+def test_D4_estop_goes_out_without_deadman_and_on_every_press(pilot):
+    pilot.connect()
+    for _ in range(3):
+        assert pilot.press("estop") == [EStopPressed()]
+        assert pilot.move() == []
+        assert pilot.release("estop") == []
+
+
+def test_D4_estop_ends_motion_and_the_stick_cannot_drive_through_it(pilot, commands):
+    pilot.arm()
+    pilot.move(left_forward=1.0)
+    assert pilot.press("estop") == [EStopPressed(), NEUTRAL]
+    assert commands(pilot.move(left_forward=0.9)) == []
+    assert commands(pilot.release("estop")) == []
+    assert commands(pilot.move(left_forward=0.8)) == []
+
+
+def test_D4_nothing_arms_while_the_estop_button_is_down(pilot, commands):
+    pilot.arm()
+    pilot.press("estop")
+    pilot.move()
+    assert commands(pilot.move(left_forward=1.0)) == []
+
+
+def test_D4_estop_in_a_damaged_frame_and_in_the_first_one(pilot):
+    pilot.held = {"estop"}
+    out = pilot.send(replace(pilot.frame(), axes=[math.nan] * 6))
+    assert out[0] == EStopPressed()
+    assert isinstance(out[1], Refused)
+
+
+def test_estop_after_a_silence_comes_before_everything_else(pilot):
+    pilot.arm()
+    pilot.move(left_forward=1.0)
+    pilot.now += 1.0
+    assert pilot.press("estop")[0] == EStopPressed()
+
+
+def test_reset_is_called_once_a_press(pilot):
+    pilot.connect()
+    assert pilot.press("reset") == [ResetPressed()]
+    assert pilot.move() == []
+
+
+def test_reset_with_a_control_deflected_is_refused(pilot):
+    pilot.connect()
+    pilot.move(right_back=-1.0)
+    (refused,) = pilot.press("reset")
+    assert refused.refusal.code == "not_at_rest"
+
+
+def test_reset_with_the_estop_held_is_refused(pilot):
+    pilot.connect()
+    pilot.press("estop")
+    (refused,) = pilot.press("reset")
+    assert refused.refusal.code == "estop_held"
+
+
+def test_reset_held_while_the_pad_connects_is_no_press(pilot):
+    pilot.held = {"reset"}
+    assert pilot.move() == [Heartbeat(True)]
+
+
+def test_mode_button_switches_what_the_sticks_drive(pilot, commands):
+    pilot.connect()
+    assert pilot.tap("mode") == [ModeChanged(Mode.CYLINDRICAL)]
+    pilot.press("deadman")
+    (command,) = commands(pilot.move(left_right=1.0))
+    assert command.cylindrical == Cylindrical(azimuth=1.0)
+    assert pilot.core.mode is Mode.CYLINDRICAL
+    pilot.move(left_right=0.0)
+    assert ModeChanged(Mode.CARTESIAN) in pilot.tap("mode")
+
+
+def test_mode_change_under_a_deflected_stick_does_not_lurch(pilot, commands):
+    pilot.arm()
+    pilot.move(left_right=1.0)
+    assert pilot.press("mode") == [ModeChanged(Mode.CYLINDRICAL), NEUTRAL]
+    assert commands(pilot.release("mode")) == []
+    pilot.move(left_right=0.0)
+    assert commands(pilot.move(left_right=1.0)) != []
+
+
+# The arbiter.
+
+
+def test_neutral_is_given_when_the_arbiter_waits_for_it(pilot):
+    pilot.connect()
+    assert pilot.hear(neutral=True) == [NEUTRAL]
+
+
+def test_neutral_is_not_streamed(pilot):
+    pilot.connect()
+    out = []
+    for _ in range(100):
+        pilot.now += 0.01
+        out += pilot.hear(neutral=True)
+    assert 1 <= len(out) <= 6
+
+
+@pytest.mark.parametrize("axis", ["left_forward", "right_right"])
+def test_no_neutral_while_a_control_is_deflected(pilot, axis):
+    pilot.connect()
+    pilot.move(**{axis: 1.0})
+    assert pilot.hear(neutral=True) == []
+
+
+def test_no_neutral_for_a_pad_that_is_not_there(pilot):
+    assert pilot.hear(neutral=True) == []
+    pilot.connect()
+    pilot.wait(0.7)
+    assert pilot.hear(neutral=True) == []
+
+
+def test_no_neutral_after_a_refused_frame_until_a_valid_one(pilot):
+    pilot.connect()
+    pilot.send(replace(pilot.frame(), axes=[]))
+    assert pilot.hear(neutral=True) == []
+    pilot.move()
+    assert pilot.hear(neutral=True) == [NEUTRAL]
+
+
+def test_no_neutral_while_latched_since_the_reset_would_ask_again(pilot):
+    pilot.connect()
+    assert pilot.hear(latched=True, neutral=True) == []
+
+
+@pytest.mark.parametrize(
+    "said", [{"owner": "console"}, {"latched": True}, {"neutral": True}], ids=str
+)
+def test_what_the_arbiter_says_ends_motion_and_asks_for_rest(pilot, commands, said):
+    pilot.arm()
+    pilot.move(left_forward=1.0)
+    assert pilot.hear(**said) == [NEUTRAL]
+    assert commands(pilot.move()) == []
+    pilot.move(left_forward=0.0)
+    assert commands(pilot.move(left_forward=1.0)) != []
+
+
+@pytest.mark.parametrize("owner", ["", "teleop"])
+def test_arbiter_that_is_content_changes_nothing(pilot, commands, owner):
+    pilot.arm()
+    pilot.move(left_forward=1.0)
+    assert pilot.hear(owner=owner) == []
+    assert commands(pilot.move()) != []
+
+
+# Life.
+
+
+def test_heartbeat_keeps_its_rate_with_uneven_ticks(pilot):
+    beats = 0
+    for _ in range(100):
+        pilot.now += 0.07
+        beats += len(pilot.core.tick(pilot.now))
+    assert beats == pytest.approx(70, abs=1)
+
+
+def test_pause_is_not_made_up_for_by_a_burst(pilot):
+    pilot.wait(1.0)
+    pilot.now += 60.0
+    assert len(pilot.core.tick(pilot.now)) == 1
+    assert pilot.core.tick(pilot.now + 0.05) == []
+
+
+@pytest.mark.parametrize("moving", [True, False])
+def test_D6_leaving_says_neutral_and_absent(pilot, moving):
+    pilot.arm()
+    pilot.move(left_forward=float(moving))
+    assert pilot.core.close(pilot.now) == [NEUTRAL, Heartbeat(False)]
