@@ -1,0 +1,154 @@
+"""Every code that the arbiter gives: why it stopped, what it refused, what latched.
+
+This is the one table of them. `docs/arbiter.md` is made from it. The codes of a malformed command
+(`not_finite`, `out_of_range`, `unknown_arm_input`, `two_inputs`, `unknown_pose`) belong to the
+command itself and are documented in `reach_alpha5_common.command`.
+"""
+
+from __future__ import annotations
+
+import enum
+
+from reach_alpha5_common.refusal import Problem
+
+
+class Code(enum.Enum):
+    """A code as it goes over the wire, with its meaning for people."""
+
+    def __init__(self, code: str, meaning: str) -> None:
+        self.code = code
+        self.meaning = meaning
+
+
+class StopCause(Code):
+    """Why a stop was sent: `ArbiterState.last_stop_cause`."""
+
+    DRIVER_HEARD = (
+        "driver_heard",
+        "The driver is heard for the first time, or again: whatever it still executes is old.",
+    )
+    NEUTRAL = ("neutral", "The owner's command asks for no motion.")
+    LIFETIME_ENDED = ("lifetime_ended", "The lifetime that the owner gave its command is over.")
+    COMMAND_REFUSED = (
+        "command_refused",
+        "The owner's newest command was refused: the one before it is no longer what it wants.",
+    )
+    SOURCE_SILENT = ("source_silent", "No heartbeat of the owner within its time-out.")
+    SOURCE_GONE = (
+        "source_gone",
+        "The owner is gone outright: it said so, or its publisher disappeared.",
+    )
+    TWO_CLIENTS = ("two_clients", "A second client speaks on the owner's topics.")
+    LEASE_TAKEN = ("lease_taken", "A person took the lease from the owner.")
+    LEASE_RETURNED = ("lease_returned", "The owner gave the lease back.")
+    ESTOP = ("estop", "An e-stop was pressed; it is latched.")
+    FAULT = ("fault", "A fault latched.")
+    DRIVER_LOST = ("driver_lost", "The driver's state is not heard any more.")
+    ARM_DISCONNECTED = ("arm_disconnected", "The driver reports that no arm answers.")
+    ARM_UNPOWERED = ("arm_unpowered", "The driver reports that the motors may not be driven.")
+    STOP_UNCONFIRMED = (
+        "stop_unconfirmed",
+        "The stop before it was not confirmed from feedback in time: it is sent once more.",
+    )
+    RESET = ("reset", "A reset was asked for: it never leaves motion standing.")
+    SHUTDOWN = ("shutdown", "The arbiter exits.")
+
+
+class RefusalCode(Code):
+    """Why a command, a heartbeat or a request was not obeyed: `Refusal.code`."""
+
+    UNKNOWN_SOURCE = (
+        "unknown_source",
+        "no such source; add it to the parameter `sources` or use one that is there",
+    )
+    BAD_CLIENT_ID = (
+        "bad_client_id",
+        "client_id is empty or too long; send 1 to 128 characters, unique per running client",
+    )
+    WRONG_CLIENT = (
+        "wrong_client",
+        "client_id is not the one that this source's heartbeat carries; ask with that one",
+    )
+    SOURCE_NOT_ALIVE = (
+        "source_not_alive",
+        "this source has no heartbeat that says present; send heartbeats first",
+    )
+    TWO_CLIENTS = (
+        "two_clients",
+        "more than one client speaks on this source's topics; stop all but one, or give each a "
+        "source of its own",
+    )
+    FUTURE_STAMP = (
+        "future_stamp",
+        "the stamp lies in the future; set the sender's clock, then send a neutral command",
+    )
+    STALE_STAMP = (
+        "stale_stamp",
+        "the stamp is older than that of a command before it; send a neutral command to go on",
+    )
+    ESTOP_LATCHED = (
+        "estop_latched",
+        "an e-stop is latched; find out who pressed it and why, then call `reset`",
+    )
+    FAULT_LATCHED = (
+        "fault_latched",
+        "a fault is latched; read fault_causes, mend it, then call `reset`",
+    )
+    DRIVER_LOST = ("driver_lost", "the driver is not heard; start it or look at its log")
+    ARM_DISCONNECTED = (
+        "arm_disconnected",
+        "the driver has no arm; check the arm's power and the serial line",
+    )
+    DRIVER_ESTOPPED = (
+        "driver_estopped",
+        "the driver's own e-stop latch is set; call `reset` once more",
+    )
+    DRIVER_FAULTED = (
+        "driver_faulted",
+        "the driver reports a major fault; mend it, then call `reset`",
+    )
+    ARM_UNPOWERED = (
+        "arm_unpowered",
+        "the arm's motors may not be driven; call `reset` or look at the driver's state",
+    )
+    NOT_OWNER = (
+        "not_owner",
+        "another source holds the lease; wait until it is released, or take it as a person",
+    )
+    NEUTRAL_REQUIRED = (
+        "neutral_required",
+        "a neutral command must come first; let go of everything once",
+    )
+    LEASE_HELD = (
+        "lease_held",
+        "another source holds the lease; wait until it is released, or take it as a person",
+    )
+    NOT_A_PERSON = (
+        "not_a_person",
+        "only a person may take a lease that is held; wait until it is released",
+    )
+    WRONG_EPOCH = (
+        "wrong_epoch",
+        "lease_epoch is not that of the present lease; it has changed hands since",
+    )
+
+    def problem(self, detail: str = "") -> Problem:
+        """Return it as a problem, `detail` in brackets after the meaning."""
+        return Problem(self.code, f"{self.meaning} ({detail})" if detail else self.meaning)
+
+
+class FaultCause(Code):
+    """What latched as a fault: `ArbiterState.fault_causes`.
+
+    After `driver_fault` come the causes as the driver names them.
+    """
+
+    DRIVER_FAULT = ("driver_fault", "The driver reports a major fault.")
+    DRIVER_LOST = (
+        "driver_lost",
+        "The driver fell silent while the arm moved or its stop was not confirmed yet.",
+    )
+    STOP_UNCONFIRMED = (
+        "stop_unconfirmed",
+        "The arm answers, but did not come to rest in time after a stop.",
+    )

@@ -1,0 +1,51 @@
+"""What the arbiter is configured with. All times are seconds on the monotonic clock."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class SourceConfig:
+    """One source of commands."""
+
+    name: str
+    person: bool = False
+    """A person may take the lease from anybody; automation may only acquire a free one."""
+    heartbeat_timeout: float = 1.0
+    """Silence [s] after which the source is not alive."""
+    idle_release: float = 3.0
+    """Time [s] without asked-for motion after which its lease is released."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArbiterConfig:
+    """The arbiter's settings.
+
+    Raises:
+        ValueError: no source, two of one name, or a lifetime that the repetition cannot keep up.
+    """
+
+    sources: tuple[SourceConfig, ...]
+    repeat_period: float = 0.05
+    """Time [s] after which a standing command is said to the driver again."""
+    command_lifetime: float = 0.25
+    """Longest lifetime [s] of an INPUT to the driver."""
+    driver_timeout: float = 0.5
+    """Silence [s] of the arm's state after which the driver is lost."""
+    stop_confirm_timeout: float = 2.0
+    """Time [s] within which feedback has to confirm a stop."""
+    max_future: float = 1.0
+    """How far [s] a stamp may lie ahead of the arbiter's wall clock."""
+
+    def __post_init__(self) -> None:
+        names = [source.name for source in self.sources]
+        if not names:
+            raise ValueError("sources is empty; name at least one source")
+        if len(set(names)) != len(names):
+            raise ValueError(f"sources names one twice: {', '.join(names)}")
+        if not self.repeat_period <= self.command_lifetime / 2:
+            raise ValueError(
+                f"repeat_period is {self.repeat_period:g} s; it must be at most half of "
+                f"command_lifetime ({self.command_lifetime:g} s), or motion stutters"
+            )

@@ -1,0 +1,144 @@
+"""The driver and its arm as the arbiter sees them: ready, or why not.
+
+The arbiter keeps latches of its own, and the driver keeps its own at its last write. What the
+driver reports is adopted into ours once, when it appears. After a reset the report may be old, or
+the driver may not agree: it is not adopted again then, but motion waits until the report is clear.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from dataclasses import dataclass, replace
+
+from reach_alpha5_common.command import StopLevel
+
+from reach_alpha5_arbiter.codes import FaultCause, RefusalCode, StopCause
+from reach_alpha5_arbiter.events import ArmReport
+from reach_alpha5_arbiter.latches import Latches
+
+
+class ArmCondition(enum.IntEnum):
+    """The state of the arm; the numbers are those of `ArmState`."""
+
+    NONE = 0
+    IDLE = 1
+    ENABLED = 2
+    EXECUTING = 3
+    MAJOR_FAULT = 4
+    MINOR_FAULT = 5
+
+
+class Standing(enum.Enum):
+    """Whether the driver can be given motion. Of several reasons the first in this order counts.
+
+    A minor fault is no reason: the driver itself holds back what such a fault forbids.
+    """
+
+    SILENT = "its state is not heard within `driver_timeout`"
+    DISCONNECTED = "it reports no arm, or a state that nobody defined"
+    ESTOPPED = "it reports its own e-stop latch"
+    FAULTED = "it reports a major fault"
+    UNPOWERED = "it reports that the motors may not be driven"
+    READY = "none of these"
+
+
+BLOCKS: dict[Standing, tuple[RefusalCode, StopCause]] = {
+    Standing.SILENT: (RefusalCode.DRIVER_LOST, StopCause.DRIVER_LOST),
+    Standing.DISCONNECTED: (RefusalCode.ARM_DISCONNECTED, StopCause.ARM_DISCONNECTED),
+    Standing.ESTOPPED: (RefusalCode.DRIVER_ESTOPPED, StopCause.ESTOP),
+    Standing.FAULTED: (RefusalCode.DRIVER_FAULTED, StopCause.FAULT),
+    Standing.UNPOWERED: (RefusalCode.ARM_UNPOWERED, StopCause.ARM_UNPOWERED),
+}
+"""How a moving command is refused, and why motion stops, while the driver is not READY."""
+
+
+@dataclass(frozen=True, slots=True)
+class Driver:
+    """The driver at one moment."""
+
+    report: ArmReport | None = None
+    """What it said last; None = silent."""
+    heard_at: float = -math.inf
+    reset_epoch: int | None = None
+    """The e-stop epoch that our last reset named; None = none since the driver is heard."""
+
+    @property
+    def standing(self) -> Standing:
+        """Whether it can be given motion."""
+        report = self.report
+        if report is None:
+            return Standing.SILENT
+        if (
+            report.state not in ArmCondition._value2member_map_
+            or report.state == ArmCondition.NONE
+        ):
+            return Standing.DISCONNECTED
+        if report.emo:
+            return Standing.ESTOPPED
+        if report.state == ArmCondition.MAJOR_FAULT:
+            return Standing.FAULTED
+        return Standing.READY if report.powered else Standing.UNPOWERED
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether it is heard and has an arm."""
+        return self.standing not in (Standing.SILENT, Standing.DISCONNECTED)
+
+    @property
+    def estop_level(self) -> StopLevel:
+        """The level of the e-stop latch that it reports; a latch without a level is CUT."""
+        if self.report is None or not self.report.emo:
+            return StopLevel.NONE
+        return StopLevel.of(self.report.emo_level) or StopLevel.CUT
+
+    @property
+    def is_faulted(self) -> bool:
+        """Whether it reports a major fault."""
+        return self.report is not None and self.report.state == ArmCondition.MAJOR_FAULT
+
+    @property
+    def is_executing(self) -> bool:
+        """Whether it reports a demand that moves the arm."""
+        return self.report is not None and self.report.state == ArmCondition.EXECUTING
+
+    def heard(self, report: ArmReport, now: float) -> Driver:
+        """Take a report."""
+        return replace(self, report=report, heard_at=now)
+
+    def silenced(self) -> Driver:
+        """Take its silence. What it says when it comes back is new again."""
+        return Driver()
+
+    def reset(self) -> Driver:
+        """Take a reset that was sent to it."""
+        return replace(self, reset_epoch=self.report.estop_epoch if self.report else None)
+
+    def latches_estop(self, report: ArmReport) -> bool:
+        """Say whether the e-stop in `report`, about to be heard, is one that we did not know of.
+
+        A latch that was reported before and has the epoch of our last reset is the one that this
+        reset clears.
+        """
+        known = (
+            self.report is not None and self.report.emo and report.estop_epoch == self.reset_epoch
+        )
+        return report.emo and not known
+
+    def latches_fault(self, report: ArmReport) -> bool:
+        """Say whether the major fault in `report`, about to be heard, is a new one."""
+        return report.state == ArmCondition.MAJOR_FAULT and not self.is_faulted
+
+    def pressed(self, latches: Latches) -> Latches:
+        """Return `latches` after the e-stop that the driver reports."""
+        level = self.estop_level
+        if level is StopLevel.NONE:
+            return latches
+        return latches.pressed(level, "driver", "the driver's own e-stop latch is set")
+
+    def shown_with(self, latches: Latches) -> Latches:
+        """Return what stands in effect: `latches`, or the driver's own where ours are clear."""
+        shown = self.pressed(latches) if latches.estop is StopLevel.NONE else latches
+        if self.is_faulted and not latches.is_faulted:
+            shown = shown.failed(FaultCause.DRIVER_FAULT.code)
+        return shown

@@ -1,0 +1,57 @@
+"""What the arbiter shows of itself: `ArbiterState` without ROS.
+
+All times are on the monotonic clock; NaN = there was none yet.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from reach_alpha5_common.command import StopLevel
+from reach_alpha5_common.refusal import Refusal
+
+from reach_alpha5_arbiter.codes import StopCause
+from reach_alpha5_arbiter.tables import Activity
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSnapshot:
+    """One source as others see it."""
+
+    name: str
+    person: bool
+    present: bool
+    alive: bool
+    neutral_required: bool
+    heartbeat_age: float
+    command_age: float
+    client_id: str
+    clients: int
+    commands: int
+    refusals: int
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The arbiter as others see it.
+
+    The latches are the effective ones: ours, or the driver's while it reports that its own stand.
+    """
+
+    owner: str
+    lease_epoch: int
+    lease_age: float
+    activity: Activity
+    estop_latched: bool
+    estop_level: StopLevel
+    estop_source: str
+    estop_reason: str
+    fault_latched: bool
+    fault_causes: tuple[str, ...]
+    driver_connected: bool
+    last_stop_cause: StopCause | None
+    last_stop_at: float
+    """Monotonic time [s] of the last stop."""
+    stops: int
+    last_refusal: Refusal | None
+    sources: tuple[SourceSnapshot, ...]

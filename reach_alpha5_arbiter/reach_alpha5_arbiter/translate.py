@@ -1,0 +1,140 @@
+"""Translate between the arbiter's messages and the values of its core. Nothing is judged here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from builtin_interfaces.msg import Duration, Time
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from reach_alpha5_common.messages import duration, refusal_message
+from reach_alpha5_msgs import msg
+from sensor_msgs.msg import JointState
+
+from reach_alpha5_arbiter.events import ArmReport, JointFeedback
+from reach_alpha5_arbiter.state import Snapshot, SourceSnapshot
+
+JAWS = "axis_a"
+"""The joint, after any prefix, whose velocity is in m/s."""
+
+Stamp = Callable[[float], Time]
+"""Gives the wall-clock time of a monotonic time."""
+
+
+def arm_report(message: msg.ArmState) -> ArmReport:
+    """Return what decides of an `ArmState`."""
+    return ArmReport(
+        state=message.state,
+        powered=message.powered,
+        emo=message.emo,
+        emo_level=message.emo_level,
+        estop_epoch=message.estop_epoch,
+        fault_causes=tuple(message.fault_causes),
+    )
+
+
+def joint_feedback(
+    message: JointState, rest_velocity: float, rest_jaw_velocity: float
+) -> JointFeedback:
+    """Say whether all joints rest; limits in rad/s, and m/s for the jaws.
+
+    A velocity that is missing or NaN does not say so.
+    """
+    whole = len(message.velocity) == len(message.name) > 0
+    return JointFeedback(
+        at_rest=whole
+        and all(
+            abs(velocity) <= (rest_jaw_velocity if name.endswith(JAWS) else rest_velocity)
+            for name, velocity in zip(message.name, message.velocity, strict=True)
+        )
+    )
+
+
+def arbiter_state(snapshot: Snapshot, now: Time, stamp: Stamp) -> msg.ArbiterState:
+    """Return the message of a snapshot taken at wall-clock time `now`."""
+    refusal, cause = snapshot.last_refusal, snapshot.last_stop_cause
+    message = msg.ArbiterState(
+        owner=snapshot.owner,
+        lease_epoch=snapshot.lease_epoch,
+        lease_age=_duration(snapshot.lease_age),
+        activity=int(snapshot.activity),
+        estop_latched=snapshot.estop_latched,
+        estop_level=int(snapshot.estop_level),
+        estop_source=snapshot.estop_source,
+        estop_reason=snapshot.estop_reason,
+        fault_latched=snapshot.fault_latched,
+        fault_causes=list(snapshot.fault_causes),
+        driver_connected=snapshot.driver_connected,
+        stops=snapshot.stops,
+        sources=[_source_status(source) for source in snapshot.sources],
+    )
+    message.header.stamp = now
+    if cause is not None:
+        message.last_stop_cause = cause.code
+        message.last_stop_stamp = stamp(snapshot.last_stop_at)
+    if refusal is not None:
+        message.last_refusal = refusal_message(refusal, stamp(refusal.at))
+    return message
+
+
+def diagnostics(
+    snapshot: Snapshot, counts: dict[tuple[str, str], int], name: str, now: Time
+) -> DiagnosticArray:
+    """Return the diagnostics: one status with the refusals counted by source and code."""
+    level, text = _verdict(snapshot)
+    values = {
+        "owner": snapshot.owner or "nobody",
+        "activity": snapshot.activity.name,
+        "stops": snapshot.stops,
+        "last_stop_cause": snapshot.last_stop_cause.code if snapshot.last_stop_cause else "",
+        "driver_connected": snapshot.driver_connected,
+    }
+    for source in snapshot.sources:
+        values[f"{source.name} alive"] = source.alive
+        values[f"{source.name} clients"] = source.clients
+        values[f"{source.name} commands"] = source.commands
+    for (code, source_name), count in sorted(counts.items()):
+        values[f"refused {source_name} {code}"] = count
+    status = DiagnosticStatus(
+        level=level,
+        name=f"{name}: arbiter",
+        message=text,
+        hardware_id="reach_alpha5",
+        values=[KeyValue(key=key, value=str(value)) for key, value in values.items()],
+    )
+    message = DiagnosticArray(status=[status])
+    message.header.stamp = now
+    return message
+
+
+def _verdict(snapshot: Snapshot) -> tuple[bytes, str]:
+    if snapshot.estop_latched:
+        return DiagnosticStatus.ERROR, f"e-stop latched by {snapshot.estop_source}"
+    if snapshot.fault_latched:
+        return DiagnosticStatus.ERROR, f"fault latched: {', '.join(snapshot.fault_causes)}"
+    if not snapshot.driver_connected:
+        return DiagnosticStatus.WARN, "no driver, or no arm"
+    crowded = [source.name for source in snapshot.sources if source.clients > 1]
+    if crowded:
+        return DiagnosticStatus.WARN, f"more than one client on {', '.join(crowded)}"
+    return DiagnosticStatus.OK, snapshot.activity.name.lower()
+
+
+def _source_status(source: SourceSnapshot) -> msg.SourceStatus:
+    return msg.SourceStatus(
+        name=source.name,
+        person=source.person,
+        present=source.present,
+        alive=source.alive,
+        neutral_required=source.neutral_required,
+        heartbeat_age=source.heartbeat_age,
+        command_age=source.command_age,
+        client_id=source.client_id,
+        clients=source.clients,
+        commands=source.commands,
+        refusals=source.refusals,
+    )
+
+
+def _duration(value: float) -> Duration:
+    return Duration() if math.isnan(value) else duration(value)

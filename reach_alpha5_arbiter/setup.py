@@ -1,0 +1,21 @@
+from setuptools import setup
+
+NAME = "reach_alpha5_arbiter"
+
+setup(
+    name=NAME,
+    version="0.1.0",
+    packages=[NAME],
+    package_data={NAME: ["py.typed"]},
+    data_files=[
+        ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
+        (f"share/{NAME}", ["package.xml"]),
+    ],
+    install_requires=["setuptools"],
+    zip_safe=False,
+    maintainer="reach_alpha5 maintainers",
+    maintainer_email="maintainers@reach-alpha5.invalid",
+    description="Decides who may move a Reach Alpha 5 manipulator, and whether.",
+    license="Apache-2.0",
+    entry_points={"console_scripts": [f"arbiter_node = {NAME}.node:main"]},
+)

@@ -1,0 +1,206 @@
+"""An independent judge of the arbiter: it knows the rules, not the code.
+
+It hears the same events and outputs, keeps its own account of who is there and what is latched,
+and raises `Unsafe` when an output breaks an invariant or when the state that is shown contradicts
+what was said. Each invariant names the rule that it protects.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+
+from reach_alpha5_common.command import CommandKind, DriverCommand, GripperCommand, StopLevel
+
+from reach_alpha5_arbiter import events
+from reach_alpha5_arbiter.codes import StopCause
+from reach_alpha5_arbiter.config import ArbiterConfig
+from reach_alpha5_arbiter.state import Snapshot
+from reach_alpha5_arbiter.tables import Activity
+
+ALWAYS_SAID = {
+    StopCause.ESTOP,
+    StopCause.DRIVER_HEARD,
+    StopCause.STOP_UNCONFIRMED,
+    StopCause.SHUTDOWN,
+}
+
+
+class Unsafe(AssertionError):
+    """The arbiter did what it must not."""
+
+
+class Judge:
+    """What the rules say, kept beside the arbiter."""
+
+    def __init__(self, config: ArbiterConfig, seen: Snapshot) -> None:
+        self.seen = seen
+        self.config = {source.name: source for source in config.sources}
+        self.arbiter_config = config
+        self.beats: dict[str, dict[str, float]] = {name: {} for name in self.config}
+        self.present = dict.fromkeys(self.config, False)
+        self.neutral_seen = dict.fromkeys(self.config, False)
+        self.estop = StopLevel.NONE
+        self.faulted = False
+        self.report: events.ArmReport | None = None
+        self.reported_at = -math.inf
+        self.moving: tuple[str, GripperCommand, float] | None = None
+        self.sequence = 0
+        self.closed = False
+
+    def fork(self) -> Judge:
+        twin = copy.copy(self)
+        twin.beats = {name: dict(beats) for name, beats in self.beats.items()}
+        twin.present = dict(self.present)
+        twin.neutral_seen = dict(self.neutral_seen)
+        return twin
+
+    def observe(self, event: events.Event, now: float, outputs: list[events.Output]) -> None:
+        """Judge what followed on an event at `now` [s]."""
+        if self.closed:
+            self._demand(not outputs, "rule 11: nothing follows after the exit")
+            return
+        self._pass_time(now)
+        refused = any(isinstance(out, events.Refused) for out in outputs)
+        self._take(event, now, refused)
+        said = [out for out in outputs if isinstance(out, events.Send)]
+        was_moving = self.moving is not None
+        for out in said:
+            self.sequence += 1
+            self._demand(out.command.sequence == self.sequence, "sequence grows by one")
+            self._judge_word(event, now, out)
+        stops = [out for out in said if out.command.kind is CommandKind.STOP]
+        if not was_moving:
+            self._demand(
+                all(out.cause in ALWAYS_SAID for out in stops), "rule 9: no stop while still"
+            )
+        if isinstance(event, events.EStopPress) and event.level != StopLevel.NONE:
+            self._demand(
+                bool(stops) and stops[-1].command.stop_level >= StopLevel.of(event.level),
+                "rule 1: each press is said at once, with its level or above",
+            )
+        if isinstance(event, events.Shutdown):
+            self._demand(
+                bool(said) and said[-1].command.kind is CommandKind.STOP,
+                "rule 11: a stop is the last word",
+            )
+            self.closed = True
+        for change in outputs:
+            if isinstance(change, events.StateChanged):
+                self.seen = change.snapshot
+        self._judge_rest(now)
+
+    def _judge_word(self, event: events.Event, now: float, out: events.Send) -> None:
+        command = out.command
+        if command.kind is CommandKind.STOP:
+            self.moving = None
+        elif command.kind is CommandKind.RESET:
+            self._demand(isinstance(event, events.Reset), "rule 2: a reset is asked for")
+            self._demand(self.moving is None, "rule 2: a reset leaves nothing moving")
+        else:
+            self._demand(command.kind is CommandKind.INPUT, "only known words")
+            self._judge_input(event, now, command)
+
+    def _judge_input(self, event: events.Event, now: float, command: DriverCommand) -> None:
+        if isinstance(event, events.Command):
+            ends = now + event.command.lifetime if event.command.lifetime else math.inf
+            self.moving = event.source, event.command, ends
+        self._demand(self.moving is not None, "rule 6: only a command that stands is repeated")
+        assert self.moving is not None
+        name, asked, ends = self.moving
+        self._demand(command.input == asked, "the owner's command is said as it is")
+        self._demand(not asked.is_neutral, "rule 9: no stream of zeroes")
+        self._demand(asked.problem() is None, "rule 10: nothing malformed passes")
+        lapse = max(self.beats[name].values(), default=-math.inf)
+        bound = min(ends, lapse + self.config[name].heartbeat_timeout)
+        self._demand(
+            0 < command.lifetime <= self.arbiter_config.command_lifetime
+            and now + command.lifetime <= bound + 1e-9,
+            "rules 6, 12: no demand outlives its command or its source",
+        )
+
+    def _judge_rest(self, now: float) -> None:
+        seen = self.seen
+        self._demand(
+            (seen.activity is Activity.JOGGING) == (self.moving is not None),
+            "D7: the state says what was said",
+        )
+        self._demand(not seen.owner or self._live(seen.owner), "rule 4: the owner is there")
+        self._demand(seen.estop_latched or self.estop is StopLevel.NONE, "rule 1: latched")
+        if self.moving is None:
+            return
+        name, _, ends = self.moving
+        self._demand(seen.owner == name, "rule 4: only the owner moves")
+        self._demand(self._live(name), "rule 7: a source that is gone moves nothing")
+        self._demand(self.neutral_seen[name], "rule 3: neutral came first")
+        self._demand(self.estop is StopLevel.NONE, "rule 1: an e-stop beats everything")
+        self._demand(not (self.faulted or seen.fault_latched), "rule 2: a fault latches")
+        self._demand(self._ready(), "a driver that is not ready gets no motion")
+        self._demand(now < ends, "rule 6: a lifetime ends")
+
+    def _take(self, event: events.Event, now: float, refused: bool) -> None:
+        if isinstance(event, events.Heartbeat) and event.source in self.beats and event.client_id:
+            self.beats[event.source][event.client_id] = now
+            self.present[event.source] = event.present
+        elif isinstance(event, events.SourceGone) and event.source in self.beats:
+            self.beats[event.source].clear()
+        elif isinstance(event, events.Command) and event.source in self.neutral_seen:
+            if refused:
+                self.neutral_seen[event.source] = False
+            elif event.command.is_neutral:
+                self.neutral_seen[event.source] = True
+        elif isinstance(event, events.EStopPress) and event.level != StopLevel.NONE:
+            self.estop = max(self.estop, StopLevel.of(event.level))
+            self._forget_neutral()
+        elif isinstance(event, events.Reset):
+            self.estop, self.faulted = StopLevel.NONE, False
+            self._forget_neutral()
+        elif isinstance(event, events.Acquire) and not refused:
+            # Asked by the owner itself, it changes nothing; else both must be neutral.
+            if self.seen.owner != event.source:
+                self.neutral_seen[event.source] = False
+                if self.seen.owner:
+                    self.neutral_seen[self.seen.owner] = False
+        elif isinstance(event, events.Return) and not refused:
+            self.neutral_seen[event.source] = False
+        elif isinstance(event, events.ArmReport):
+            fresh = self.report is None or self.report.state != 4
+            was_ready = self._ready()
+            self.report, self.reported_at = event, now
+            if was_ready and not self._ready():
+                self._forget_neutral()
+            self.faulted |= event.state == 4 and fresh
+        for name in self.beats:
+            if not self._live(name):
+                self.neutral_seen[name] = False
+
+    def _forget_neutral(self) -> None:
+        self.neutral_seen = dict.fromkeys(self.neutral_seen, False)
+
+    def _pass_time(self, now: float) -> None:
+        for name, beats in self.beats.items():
+            timeout = self.config[name].heartbeat_timeout
+            self.beats[name] = {c: at for c, at in beats.items() if now - at < timeout}
+            if not self._live(name):
+                self.neutral_seen[name] = False
+        if now - self.reported_at >= self.arbiter_config.driver_timeout and self.report:
+            self.report = None
+            self._forget_neutral()
+            self.faulted |= self.moving is not None
+
+    def _live(self, name: str) -> bool:
+        return len(self.beats[name]) == 1 and self.present[name]
+
+    def _ready(self) -> bool:
+        report = self.report
+        return (
+            report is not None
+            and report.state in (1, 2, 3, 5)
+            and report.powered
+            and not report.emo
+        )
+
+    @staticmethod
+    def _demand(holds: bool, rule: str) -> None:
+        if not holds:
+            raise Unsafe(rule)

@@ -1,0 +1,102 @@
+"""The tables, the codes and the document agree."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from reach_alpha5_common.parameters import ParameterError
+
+from reach_alpha5_arbiter.codes import Code, FaultCause, RefusalCode, StopCause
+from reach_alpha5_arbiter.docs import generated, spliced
+from reach_alpha5_arbiter.parameters import (
+    KNOWN_SOURCES,
+    PARAMETERS,
+    check_names,
+    config_from,
+    source_parameters,
+)
+from reach_alpha5_arbiter.tables import (
+    ACTIVITY,
+    MACHINES,
+    Activity,
+    ActivityEvent,
+    IllegalTransition,
+    Machine,
+    Word,
+)
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "arbiter.md"
+
+
+@pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.name)
+def test_every_state_of_a_machine_can_be_reached_and_left(machine: Machine[Any, Any]) -> None:
+    reached = {machine.initial}
+    while more := {r.then for r in machine.rows if r.state in reached} - reached:
+        reached |= more
+    assert reached == set(type(machine.initial))
+    for state in reached:
+        assert any(row.state is state and row.then is not state for row in machine.rows)
+
+
+def test_a_pair_that_is_not_listed_is_illegal() -> None:
+    with pytest.raises(IllegalTransition, match="REST in STILL"):
+        ACTIVITY.step(Activity.STILL, ActivityEvent.REST)
+
+
+def test_rule9_the_tables_say_a_stop_exactly_when_jogging_ends_or_when_it_is_insisted_on() -> None:
+    said = {(row.state, row.event) for row in ACTIVITY.rows if row.word is Word.STOP}
+    edges = {
+        (row.state, row.event)
+        for row in ACTIVITY.rows
+        if row.state is Activity.JOGGING and row.then is not Activity.JOGGING
+    }
+    insisted = {(state, ActivityEvent.INSIST) for state in Activity}
+    assert said == edges | insisted | {(Activity.ENDING, ActivityEvent.OVERDUE)}
+
+
+@pytest.mark.parametrize("codes", [StopCause, RefusalCode, FaultCause])
+def test_codes_are_unique_and_explained(codes: type[Code]) -> None:
+    names = [code.code for code in codes]
+    assert len(set(names)) == len(names)
+    for code in codes:
+        assert re.fullmatch(r"[a-z_]+", code.code)
+        assert code.code == code.name.lower()
+        assert len(code.meaning) > 10
+
+
+def test_the_document_has_the_tables_as_they_are() -> None:
+    text = DOCUMENT.read_text()
+    assert generated() in text, "run python -m reach_alpha5_arbiter.docs docs/arbiter.md"
+    assert spliced(text) == text
+
+
+def test_the_example_of_the_document_runs() -> None:
+    (example,) = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(), re.DOTALL)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(example, {})
+    kinds = re.findall(
+        r"Send\(command=DriverCommand\(kind=<CommandKind\.(\w+)", printed.getvalue()
+    )
+    assert kinds == ["STOP", "INPUT", "STOP"]
+
+
+def test_the_parameters_make_the_configuration() -> None:
+    table = [*PARAMETERS, *(p for name in KNOWN_SOURCES for p in source_parameters(name))]
+    values = {entry.name: entry.default for entry in table}
+    config = config_from(values)
+    assert config.sources == tuple(KNOWN_SOURCES.values())
+    assert not next(p for p in source_parameters("planner") if p.name == "planner.person").default
+    with pytest.raises(ParameterError, match="sources"):
+        config_from(values | {"sources": []})
+
+
+@pytest.mark.parametrize("name", ["", "a/b", "a b", "3d", "é"])
+def test_a_source_name_that_cannot_be_a_topic_is_refused(name: str) -> None:
+    with pytest.raises(ParameterError, match="sources"):
+        check_names([name])
