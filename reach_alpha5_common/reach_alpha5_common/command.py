@@ -1,7 +1,7 @@
 """The commands that move the arm, as plain values, and the one check of what may be asked.
 
-These are the messages `GripperCtrl` and `DriverCommand` without ROS: pure cores take and give them,
-`reach_alpha5_common.messages` translates. A default-constructed value is a stop.
+These are the messages `GripperCtrl` and `DriverCommand` without ROS: pure cores take and give
+them, `reach_alpha5_common.messages` translates. A default-constructed value is a stop.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class CommandKind(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class GripperVelocities:
-    """Normalised velocities of jaws and wrist, each in [-1, 1]; plus opens, plus turns axis_b up."""
+    """Normalised velocities of jaws (plus opens) and wrist (plus as axis_b), each in [-1, 1]."""
 
     grip: float = 0.0
     rotate: float = 0.0

@@ -1,9 +1,11 @@
-"""Translate between the messages on the wire and the values of the cores. Nothing is judged here."""
+"""Translate between the messages on the wire and the values of the cores.
+
+Nothing is judged here.
+"""
 
 from __future__ import annotations
 
 from builtin_interfaces.msg import Duration, Time
-from reach_alpha5_msgs import msg
 
 from reach_alpha5_common.command import (
     Cartesian,
@@ -17,6 +19,7 @@ from reach_alpha5_common.command import (
     StopLevel,
 )
 from reach_alpha5_common.refusal import Refusal
+from reach_alpha5_msgs import msg
 
 NANO = 1_000_000_000
 
@@ -63,7 +66,10 @@ def gripper_command(message: msg.GripperCtrl) -> GripperCommand:
 
 
 def gripper_ctrl(command: GripperCommand) -> msg.GripperCtrl:
-    """Return the message of a command, its header empty."""
+    """Return the message of a command, its header empty.
+
+    Numbers are made floats: the converter of a message ends the process on a whole number.
+    """
     v, c, y, k = (
         command.gripper_velocities,
         command.cartesian,
@@ -71,14 +77,16 @@ def gripper_ctrl(command: GripperCommand) -> msg.GripperCtrl:
         command.known_pose,
     )
     return msg.GripperCtrl(
-        gripper_velocities=msg.GripperVelocities(grip_velocity=v.grip, rotate_velocity=v.rotate),
-        arm_input=int(command.arm_input),
-        cartesian=msg.CartesianInput(x=c.x, y=c.y, z=c.z),
-        cylindrical=msg.CylindricalInput(
-            radial=y.radial, vertical=y.vertical, azimuth=y.azimuth
+        gripper_velocities=msg.GripperVelocities(
+            grip_velocity=float(v.grip), rotate_velocity=float(v.rotate)
         ),
-        known_pose=msg.KnownPose(pose=int(k.pose), velocity=k.velocity),
-        speed_modifier=command.speed_modifier,
+        arm_input=int(command.arm_input),
+        cartesian=msg.CartesianInput(x=float(c.x), y=float(c.y), z=float(c.z)),
+        cylindrical=msg.CylindricalInput(
+            radial=float(y.radial), vertical=float(y.vertical), azimuth=float(y.azimuth)
+        ),
+        known_pose=msg.KnownPose(pose=int(k.pose), velocity=float(k.velocity)),
+        speed_modifier=float(command.speed_modifier),
         lifetime=duration(command.lifetime),
     )
 
@@ -110,8 +118,8 @@ def driver_command_message(command: DriverCommand) -> msg.DriverCommand:
         input=gripper_ctrl(command.input),
         joint=msg.JointSetpoint(
             joint_names=list(command.joint.joint_names),
-            positions=list(command.joint.positions),
-            velocities=list(command.joint.velocities),
+            positions=[float(position) for position in command.joint.positions],
+            velocities=[float(velocity) for velocity in command.joint.velocities],
         ),
         lifetime=duration(command.lifetime),
     )

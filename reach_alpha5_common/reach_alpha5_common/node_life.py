@@ -46,7 +46,9 @@ def declare(node: Node, table: Sequence[Parameter]) -> dict[str, Any]:
         )
         if entry.range is not None and isinstance(entry.default, float):
             descriptor.floating_point_range = [
-                FloatingPointRange(from_value=float(entry.range[0]), to_value=float(entry.range[1]))
+                FloatingPointRange(
+                    from_value=float(entry.range[0]), to_value=float(entry.range[1])
+                )
             ]
         elif entry.range is not None and isinstance(entry.default, int):
             descriptor.integer_range = [

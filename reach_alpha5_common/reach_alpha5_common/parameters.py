@@ -1,4 +1,4 @@
-"""One declarative table of parameters per node: the node declares from it, the docs are made from it."""
+"""One table of parameters per node: the node declares from it, the docs are made from it."""
 
 from __future__ import annotations
 

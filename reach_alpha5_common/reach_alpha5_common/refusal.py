@@ -44,7 +44,7 @@ class RefusalLog:
         """Count and keep a refusal of `source` at monotonic time `now` [s]."""
         key = (problem.code, source)
         if key not in self._counts and len(self._counts) >= self.MAX_KEYS:
-            key = (problem.code, self.OTHERS)
+            key = (self.OTHERS, self.OTHERS)
         self._counts[key] += 1
         self.total += 1
         self.last = Refusal(problem.code, problem.reason, source, self._counts[key], now)

@@ -1,0 +1,205 @@
+"""What may be asked of the arm: the one check, over all that can be sent."""
+
+import dataclasses
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reach_alpha5_common.command import (
+    STILL,
+    ArmInput,
+    Cartesian,
+    CommandKind,
+    Cylindrical,
+    DriverCommand,
+    GripperCommand,
+    GripperVelocities,
+    KnownPose,
+    Pose,
+    StopLevel,
+)
+
+UNIT = st.floats(-1.0, 1.0)
+FRACTION = st.floats(0.0, 1.0)
+
+NUMBERS = {
+    ("gripper_velocities", "grip"): (-1.0, 1.0),
+    ("gripper_velocities", "rotate"): (-1.0, 1.0),
+    ("cartesian", "x"): (-1.0, 1.0),
+    ("cartesian", "y"): (-1.0, 1.0),
+    ("cartesian", "z"): (-1.0, 1.0),
+    ("cylindrical", "radial"): (-1.0, 1.0),
+    ("cylindrical", "vertical"): (-1.0, 1.0),
+    ("cylindrical", "azimuth"): (-1.0, 1.0),
+    ("known_pose", "velocity"): (0.0, 1.0),
+    ("speed_modifier",): (-1.0, 1.0),
+    ("lifetime",): (0.0, math.inf),
+}
+CASE_OF = {
+    "cartesian": ArmInput.CARTESIAN,
+    "cylindrical": ArmInput.CYLINDRICAL,
+    "known_pose": ArmInput.KNOWN_POSE,
+}
+
+
+def with_number(command: GripperCommand, path: tuple[str, ...], value: float) -> GripperCommand:
+    """Return `command` with one number replaced."""
+    if len(path) == 1:
+        return dataclasses.replace(command, **{path[0]: value})
+    part = dataclasses.replace(getattr(command, path[0]), **{path[1]: value})
+    return dataclasses.replace(command, **{path[0]: part})
+
+
+@st.composite
+def valid_commands(draw: st.DrawFn) -> GripperCommand:
+    """Draw any command that is in order."""
+    case = draw(st.sampled_from(ArmInput))
+    payload = {
+        ArmInput.NONE: st.just({}),
+        ArmInput.CARTESIAN: st.builds(Cartesian, UNIT, UNIT, UNIT).map(lambda p: {"cartesian": p}),
+        ArmInput.CYLINDRICAL: st.builds(Cylindrical, UNIT, UNIT, UNIT).map(
+            lambda p: {"cylindrical": p}
+        ),
+        ArmInput.KNOWN_POSE: st.builds(
+            KnownPose, st.sampled_from([Pose.STOWED, Pose.DEPLOYED]), FRACTION
+        ).map(lambda p: {"known_pose": p}),
+    }[case]
+    return GripperCommand(
+        gripper_velocities=GripperVelocities(draw(UNIT), draw(UNIT)),
+        arm_input=case,
+        speed_modifier=draw(UNIT),
+        lifetime=draw(st.floats(0.0, 1e9)),
+        **draw(payload),
+    )
+
+
+def test_all_numbers_of_a_command_are_in_the_table_of_this_test() -> None:
+    def numbers(value: object, path: tuple[str, ...] = ()) -> set[tuple[str, ...]]:
+        found = set()
+        for field in dataclasses.fields(value):
+            item = getattr(value, field.name)
+            if dataclasses.is_dataclass(item):
+                found |= numbers(item, (*path, field.name))
+            elif isinstance(item, float):
+                found.add((*path, field.name))
+        return found
+
+    assert numbers(STILL) == set(NUMBERS)
+
+
+@given(valid_commands())
+def test_a_command_in_order_is_not_refused(command: GripperCommand) -> None:
+    assert command.problem() is None
+
+
+@given(valid_commands(), st.sampled_from(sorted(NUMBERS)), st.sampled_from([math.nan, math.inf]))
+def test_rule_10_a_number_that_is_not_finite_is_refused(
+    command: GripperCommand, path: tuple[str, ...], value: float
+) -> None:
+    for bad in (value, -value):
+        problem = with_number(command, path, bad).problem()
+        assert problem is not None
+        assert problem.code == "not_finite"
+        assert path[0] in problem.reason
+
+
+@given(valid_commands(), st.sampled_from(sorted(NUMBERS)), st.data())
+def test_rule_10_a_number_outside_its_range_is_refused(
+    command: GripperCommand, path: tuple[str, ...], data: st.DataObject
+) -> None:
+    low, high = NUMBERS[path]
+    beyond = st.floats(max_value=low, exclude_max=True, allow_infinity=False)
+    if math.isfinite(high):
+        beyond |= st.floats(min_value=high, exclude_min=True, allow_infinity=False)
+    problem = with_number(command, path, data.draw(beyond)).problem()
+    assert problem is not None
+    assert problem.code == "out_of_range"
+    assert path[0] in problem.reason
+
+
+@given(valid_commands(), st.sampled_from(sorted(CASE_OF)), st.data())
+def test_rule_10_a_second_input_beside_the_selected_one_is_refused(
+    command: GripperCommand, other: str, data: st.DataObject
+) -> None:
+    if CASE_OF[other] == command.arm_input:
+        command = dataclasses.replace(
+            command, arm_input=ArmInput.NONE, **{other: type(getattr(command, other))()}
+        )
+    axis = data.draw(st.sampled_from([path[1] for path in NUMBERS if path[0] == other]))
+    low, high = NUMBERS[other, axis]
+    value = data.draw(st.floats(low, high).filter(lambda v: v != 0.0))
+    problem = with_number(command, (other, axis), value).problem()
+    assert problem is not None
+    assert problem.code == "two_inputs"
+    assert other in problem.reason
+
+
+def test_a_pose_beside_another_input_is_refused_even_at_rest() -> None:
+    command = GripperCommand(arm_input=ArmInput.CARTESIAN, known_pose=KnownPose(Pose.STOWED))
+    problem = command.problem()
+    assert problem is not None
+    assert problem.code == "two_inputs"
+
+
+@given(st.integers(0, 255).filter(lambda case: case not in {c.value for c in ArmInput}))
+def test_an_arm_input_that_nobody_defined_is_refused(case: int) -> None:
+    problem = GripperCommand(arm_input=case).problem()
+    assert problem is not None
+    assert problem.code == "unknown_arm_input"
+
+
+@given(st.integers(0, 255).filter(lambda pose: pose not in (Pose.STOWED, Pose.DEPLOYED)))
+def test_a_pose_that_nobody_defined_is_refused(pose: int) -> None:
+    problem = GripperCommand(
+        arm_input=ArmInput.KNOWN_POSE, known_pose=KnownPose(pose, 1.0)
+    ).problem()
+    assert problem is not None
+    assert problem.code == "unknown_pose"
+
+
+def test_the_default_command_is_in_order_and_asks_for_nothing() -> None:
+    assert GripperCommand().problem() is None
+    assert GripperCommand() == STILL
+    assert STILL.is_neutral
+    assert DriverCommand().kind is CommandKind.STOP
+
+
+@given(valid_commands())
+def test_neutral_means_that_no_velocity_is_asked_for(command: GripperCommand) -> None:
+    velocities = [
+        getattr(getattr(command, path[0]), path[1]) for path in NUMBERS if len(path) == 2
+    ]
+    assert command.is_neutral == all(value == 0.0 for value in velocities)
+    assert command.is_neutral == (not command.moves_arm and not command.moves_gripper)
+
+
+def test_B1_jaws_and_wrist_move_without_an_arm_input() -> None:
+    command = GripperCommand(GripperVelocities(grip=0.5))
+    assert command.moves_gripper
+    assert not command.moves_arm
+    assert command.problem() is None
+
+
+def test_B5_a_pose_at_velocity_zero_does_not_move_the_arm() -> None:
+    def at(velocity: float) -> GripperCommand:
+        return GripperCommand(
+            arm_input=ArmInput.KNOWN_POSE, known_pose=KnownPose(Pose.STOWED, velocity)
+        )
+
+    assert not at(0.0).moves_arm
+    assert at(0.1).moves_arm
+
+
+def test_a_payload_that_is_not_selected_does_not_move_the_arm() -> None:
+    assert not GripperCommand(cartesian=Cartesian(x=1.0)).moves_arm
+
+
+@pytest.mark.parametrize("value", range(256))
+def test_an_undefined_kind_is_a_stop_and_an_undefined_level_is_the_most_restrictive(
+    value: int,
+) -> None:
+    kind = CommandKind.of(value)
+    assert kind == (value if value <= 3 else CommandKind.STOP)
+    assert StopLevel.of(value) == (value if value <= 2 else StopLevel.CUT)
