@@ -1,0 +1,102 @@
+"""The whole stack for end-to-end tests: real processes, real DDS, real bytes."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+
+from pad import Pad  # noqa: E402
+from stack import Client, Stack, await_ready  # noqa: E402
+
+
+class Rig:
+    """A running stack, a client beside it and a pad in its hands."""
+
+    def __init__(self, stack, client):
+        self.stack = stack
+        self.client = client
+        self.pad = Pad(client)
+
+    def arbiter(self):
+        """Return the arbiter's last state."""
+        return self.client.last("arbiter_state")
+
+    def arm(self):
+        """Return the driver's last state."""
+        return self.client.last("arm_state")
+
+    def wait(self, condition, what, seconds=20.0):
+        """Wait until the condition holds."""
+        return self.client.wait_for(condition, seconds, what)
+
+    def armed(self):
+        """Whether the pad's next input may move the arm."""
+        return any(
+            s.name == "teleop" and s.alive and s.present and not s.neutral_required
+            for s in self.arbiter().sources
+        )
+
+    def settle(self):
+        """Let go of the pad, clear the latches, and wait until a jog may begin."""
+        self.pad.release()
+        if self.arbiter().estop_latched or self.arbiter().fault_latched or self.arm().emo:
+            self.wait(lambda: self.client.call("reset").success, "reset")
+        self.wait(
+            lambda: self.arbiter().activity == 0
+            and not self.arbiter().estop_latched
+            and not self.arm().emo
+            and self.armed(),
+            "still, no latch, pad armed",
+        )
+
+    def jog(self, **sticks):
+        """Hold the deadman, then move the sticks; return when the arm is told to move."""
+        mark = self.stack.mark()
+        self.pad.set(lb=1)
+        self.pad.set(**(sticks or {"left_y": 1.0}))
+        self.wait(lambda: self.stack.wire(mark).motion_frames(), "motion on the wire")
+        return mark
+
+    def demanded(self, mark):
+        """Return the velocity that each joint was last told since `mark`, by device id."""
+        return self.stack.wire(mark).demanded()
+
+
+@pytest.fixture(scope="module")
+def shared_rig(tmp_path_factory):
+    """One stack for all tests of a module that leave it whole."""
+    yield from running_rig(tmp_path_factory.mktemp("stack"))
+
+
+@pytest.fixture
+def rig(shared_rig):
+    """The shared stack, at rest and ready."""
+    shared_rig.settle()
+    yield shared_rig
+    shared_rig.pad.release()
+
+
+@pytest.fixture
+def own_rig(tmp_path):
+    """A stack for one test that breaks it."""
+    for rig in running_rig(tmp_path):
+        rig.settle()
+        yield rig
+
+
+def running_rig(folder):
+    """Bring a stack up, and down again."""
+    with Stack(folder) as stack:
+        client = Client(stack.domain.number)
+        try:
+            await_ready(client)
+            rig = Rig(stack, client)
+            yield rig
+            rig.pad.unplug()
+        except BaseException:
+            print(stack.output())
+            raise
+        finally:
+            client.close()

@@ -1,0 +1,279 @@
+"""From a `Joy` message to the bytes at the arm, judged from the simulated arm's byte log alone.
+
+What is asserted is what the arm was told: `demanded` is the velocity that would persist.
+"""
+
+import os
+import signal
+
+import numpy as np
+import pytest
+from reach_alpha5_driver.sim.log import TO_DRIVER
+from reach_alpha5_msgs.msg import EStop
+from reach_alpha5_motion.model import ArmModel, B
+
+CHAIN = (5, 4, 3, 2, 1)
+STOP = [(device, 0.0) for device in (0xFF, 1, 2, 3, 4, 5)]
+"""A whole stop: velocity zero to all at once, then to each joint."""
+POSITION = 0x03
+
+
+@pytest.fixture(scope="module")
+def model(shared_rig):
+    """The arm of the stack."""
+    return ArmModel.from_urdf(shared_rig.stack.robot_description)
+
+
+def told_still(rig, mark, what, seconds=10.0):
+    """Wait until a whole stop is the last thing that the joints were told since `mark`."""
+
+    def stopped():
+        last = rig.stack.wire(mark).velocities()[-len(STOP) :]
+        return [(told.device_id, told.value) for told in last] == STOP
+
+    rig.wait(stopped, f"all five joints told to stop: {what}", seconds)
+
+
+def after_reports(rig, frames):
+    """Return what passes over the line while the arm sends so many frames."""
+    mark = rig.stack.mark()
+    rig.wait(lambda: len(rig.stack.wire(mark).frames(TO_DRIVER)) > frames, "telemetry goes on")
+    return rig.stack.wire(mark)
+
+
+def stays_silent(rig, what, frames=300):
+    """Demand that no control frame passes while the arm goes on reporting."""
+    assert after_reports(rig, frames).velocities() == [], f"control frames after {what}"
+
+
+def stays_still(rig, what, frames=300):
+    """Demand that nothing moves a joint; a stop by a second reason for it may pass, no stream."""
+    wire = after_reports(rig, frames)
+    assert wire.motion_frames() == [], f"motion after {what}"
+    assert len(wire.stops()) <= len(STOP), f"a stream of stops after {what}"
+
+
+def posture(wire):
+    """Return the last joint positions that the arm reported, chain order, SI."""
+    last = {}
+    for frame in wire.frames(TO_DRIVER):
+        if frame.packet_id == POSITION:
+            last[frame.device_id] = frame.floats()[0]
+    q = np.array([last[device] for device in CHAIN])
+    q[4] /= 1000.0
+    return q
+
+
+def tip(rig, model):
+    """Return where the arm's reports put the tip now, base_link_frd [m]."""
+    mark = rig.stack.mark()
+    rig.wait(
+        lambda: {f.device_id for f in rig.stack.wire(mark).frames(TO_DRIVER)
+                 if f.packet_id == POSITION} == set(CHAIN),
+        "a report of every joint",
+    )  # fmt: skip
+    return model.tip(posture(rig.stack.wire(mark)))
+
+
+def moved(rig, model, distance, **sticks):
+    """Jog until the tip has moved `distance` [m]; return the unit direction."""
+    start = tip(rig, model)
+    rig.jog(**sticks)
+    rig.wait(lambda: np.linalg.norm(tip(rig, model) - start) > distance, "the tip moves")
+    rig.pad.release()
+    step = tip(rig, model) - start
+    return step / np.linalg.norm(step)
+
+
+def to_deployed(rig):
+    """Bring the arm to the middle of its workspace, and the wrist off its limit."""
+    rig.pad.set(lb=1, right_trigger=-1.0)
+    rig.pad.set(a=1)
+    rig.wait(lambda: rig.client.last("gripper_tel").gripper.moving_to.pose, "moving to a pose")
+    rig.wait(
+        lambda: not rig.client.last("gripper_tel").gripper.moving_to.pose, "deployed", 90.0
+    )
+    rig.settle()
+    rig.jog(right_x=-1.0)
+    rig.wait(lambda: rig.arm().joints[B].position > 0.5, "the wrist turns")
+    rig.settle()
+
+
+@pytest.fixture(scope="module")
+def deployed(shared_rig):
+    """The shared stack with the arm deployed."""
+    shared_rig.settle()
+    to_deployed(shared_rig)
+    return shared_rig
+
+
+@pytest.fixture
+def rig(deployed):
+    """The shared stack, deployed, at rest and ready."""
+    deployed.settle()
+    yield deployed
+    deployed.pad.release()
+
+
+@pytest.mark.parametrize(
+    ("sticks", "direction"),
+    [
+        ({"left_y": 1.0}, (1, 0, 0)),
+        ({"left_y": -1.0}, (-1, 0, 0)),
+        ({"left_x": 1.0}, (0, -1, 0)),
+        ({"left_x": -1.0}, (0, 1, 0)),
+        ({"right_y": 1.0}, (0, 0, -1)),
+        ({"right_y": -1.0}, (0, 0, 1)),
+    ],
+)
+def test_B3_the_tip_moves_where_the_stick_points(rig, model, sticks, direction):
+    assert np.dot(moved(rig, model, 0.02, **sticks), direction) > 0.95
+
+
+def test_B4_cylindrical_azimuth_turns_the_base_alone(rig):
+    rig.pad.set(back=1)
+    rig.settle()
+    mark = rig.jog(left_x=-1.0)  # right: clockwise from above, against axis_e
+    rig.wait(lambda: len(rig.stack.wire(mark).motion_frames()) > 40, "some motion")
+    told = rig.demanded(mark)
+    assert told[5] < 0.0
+    assert [told[device] for device in (1, 2, 3, 4)] == pytest.approx([0.0] * 4, abs=1e-9)
+    rig.pad.release()
+    told_still(rig, mark, "release")
+    rig.pad.set(back=1)
+    rig.settle()
+
+
+@pytest.mark.parametrize(
+    ("controls", "device", "sign"),
+    [({"y": 1}, 1, 1), ({"rb": 1}, 1, -1), ({"right_x": -1.0}, 2, 1), ({"right_x": 1.0}, 2, -1)],
+)
+def test_B1_jaws_and_wrist_move_alone(rig, controls, device, sign):
+    mark = rig.jog(**controls)
+    rig.wait(lambda: rig.demanded(mark).get(device, 0.0) * sign > 0.0, "it moves")
+    others = [told for id, told in rig.demanded(mark).items() if id != device]
+    assert others == pytest.approx([0.0] * len(others))
+    rig.pad.release()
+    told_still(rig, mark, "release")
+
+
+def test_U11_release_stops_all_five_joints_once(rig):
+    mark = rig.jog(left_y=-0.7, right_x=0.5)
+    rig.pad.set(left_y=0.0, right_x=0.0)
+    told_still(rig, mark, "stick released")
+    stays_silent(rig, "release")
+
+
+def test_U4_deadman_release_stops(rig):
+    mark = rig.jog(left_y=-0.7)
+    rig.pad.set(lb=0)
+    told_still(rig, mark, "deadman released")
+    stays_silent(rig, "deadman release, the stick still held")
+
+
+def test_a_stick_that_is_held_while_the_deadman_goes_down_moves_nothing(rig):
+    rig.pad.set(left_y=1.0)
+    rig.pad.set(lb=1)
+    stays_silent(rig, "deadman pressed over a deflected stick")
+
+
+def test_U1_pad_silence_stops_and_its_return_needs_a_neutral(rig):
+    mark = rig.jog(left_y=-0.7)
+    rig.pad.unplug()
+    try:
+        told_still(rig, mark, "pad silent")
+        stays_still(rig, "pad silence")
+    finally:
+        rig.pad.plug()
+    stays_still(rig, "the pad came back with the stick held")
+
+
+def test_D4_estop_from_the_pad_latches_and_the_stick_cannot_drive_through_it(rig):
+    mark = rig.jog(left_y=-0.7)
+    rig.pad.set(b=1)
+    told_still(rig, mark, "e-stop pressed")
+    rig.pad.set(b=0)
+    rig.wait(lambda: rig.arbiter().estop_latched and rig.arm().emo, "both latches")
+    stays_still(rig, "e-stop, stick still held")
+    rig.pad.release()
+    rig.pad.set(lb=1)
+    rig.pad.set(left_y=-1.0)
+    stays_silent(rig, "a new press under the latch")
+    rig.pad.set(left_y=0.0, lb=0)
+    rig.pad.set(start=1)
+    rig.wait(lambda: not rig.arbiter().estop_latched and not rig.arm().emo, "reset from the pad")
+    stays_still(rig, "reset")
+    rig.settle()
+    mark = rig.jog(left_y=-0.5)
+    rig.pad.release()
+    told_still(rig, mark, "release after the reset")
+
+
+def test_estop_from_anybody_stops_a_moving_arm(rig):
+    for press in (
+        lambda: rig.client.estop.publish(EStop(level=EStop.CUT, source="test", reason="topic")),
+        lambda: rig.client.estop.publish(EStop(level=77, source="test", reason="undefined level")),
+        lambda: rig.client.call("estop"),
+    ):
+        mark = rig.jog(left_y=-0.3)
+        press()
+        told_still(rig, mark, "e-stop")
+        rig.wait(lambda: rig.arbiter().estop_latched and rig.arm().emo, "both latches")
+        stays_still(rig, "e-stop, stick still held")
+        rig.settle()
+
+
+def test_a_message_that_says_no_objection_stops_and_clears_nothing(rig):
+    rig.client.call("estop")
+    rig.wait(lambda: rig.arbiter().estop_latched and rig.arm().emo, "both latches")
+    rig.client.estop.publish(EStop(level=EStop.NONE, source="test"))
+    stays_silent(rig, "no objection")
+    assert rig.arbiter().estop_latched and rig.arm().emo
+
+
+def test_D7_nothing_is_streamed_while_idle(rig):
+    stays_silent(rig, "nothing", frames=1200)
+
+
+@pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGSTOP, signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("victim", ["arbiter", "teleop"])
+def test_the_arm_stops_when_a_node_ends(own_rig, victim, stop):
+    mark = own_rig.jog(left_y=0.7)
+    pid = own_rig.stack.pid(victim)
+    os.kill(pid, stop)
+    try:
+        told_still(own_rig, mark, f"{victim} got {stop.name}")
+        stays_still(own_rig, f"the end of the {victim}")
+    finally:
+        if stop == signal.SIGSTOP:
+            os.kill(pid, signal.SIGCONT)
+    if stop == signal.SIGSTOP:
+        stays_still(own_rig, f"the {victim} woke up with the stick still held")
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_U13_a_driver_that_is_asked_to_leave_leaves_the_arm_still(own_rig, stop):
+    mark = own_rig.jog(left_y=0.7)
+    os.kill(own_rig.stack.pid("driver"), stop)
+    told_still(own_rig, mark, "driver asked to leave")
+    own_rig.wait(lambda: not running(own_rig.stack.pid("driver")), "the driver has gone")
+    told_still(own_rig, mark, "the driver has gone")
+
+
+def test_U13_ctrl_c_on_everything_is_quick_and_the_arm_is_still(own_rig):
+    mark = own_rig.jog(left_y=0.7)
+    nodes = [own_rig.stack.pid(name) for name in ("teleop", "arbiter", "driver")]
+    for pid in nodes:  # the simulated arm stays: it is the judge
+        os.kill(pid, signal.SIGINT)
+    own_rig.wait(lambda: not any(map(running, nodes)), "all nodes have gone")
+    told_still(own_rig, mark, "Ctrl-C")
+    assert "Traceback" not in own_rig.stack.output()
+
+
+def running(pid):
+    """Whether the process still runs (one that waits to be reaped does not)."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False

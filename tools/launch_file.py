@@ -1,0 +1,7 @@
+"""Entry point of `tools/launch`; apart from the package so that only this process sees its folder."""
+
+import sys
+
+from launch_runner.cli import main
+
+sys.exit(main())

@@ -1,0 +1,91 @@
+"""Command line: the arguments of `ros2 launch`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+from launch_runner.document import read
+from launch_runner.errors import LaunchError
+from launch_runner.processes import Runner
+from launch_runner.substitution import find_share
+
+EXAMPLES = """examples:
+  tools/launch reach_alpha5_bringup alpha5.launch.xml sim:=true joy:=false tf:=false
+  tools/launch reach_alpha5_bringup alpha5.launch.xml --show-args
+"""
+
+
+def parse(argv: Sequence[str]) -> argparse.Namespace:
+    """Parse the command line."""
+    parser = argparse.ArgumentParser(
+        prog="tools/launch",
+        description="Run a launch file where `ros2 launch` is missing.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("-s", "--show-args", action="store_true", help="describe the arguments")
+    parser.add_argument("-p", "--print", action="store_true", help="print what would be run")
+    parser.add_argument("target", help="a package, or the path of a launch file")
+    parser.add_argument("rest", nargs="*", metavar="[FILE] name:=value", help="as in ros2 launch")
+    return parser.parse_intermixed_args(argv)
+
+
+def locate(target: str, rest: list[str]) -> tuple[Path, list[str]]:
+    """Return the launch file and the remaining words."""
+    path = Path(target)
+    if path.is_file():
+        return path, rest
+    if not rest or ":=" in rest[0]:
+        raise LaunchError(f"{target} is no file; give PACKAGE FILE, or the path of a file")
+    folder = find_share(target, os.environ) / "launch"
+    path = folder / rest[0]
+    if not path.is_file():
+        names = ", ".join(sorted(p.name for p in folder.glob("*.launch.xml")))
+        raise LaunchError(f"package '{target}' has no launch file '{rest[0]}'; it has: {names}")
+    return path, rest[1:]
+
+
+def arguments(words: Sequence[str]) -> dict[str, str]:
+    """Return the arguments given as name:=value."""
+    given: dict[str, str] = {}
+    for word in words:
+        name, sign, value = word.partition(":=")
+        if not sign or not name:
+            raise LaunchError(f"{word!r} is no argument; write name:=value")
+        given[name] = value
+    return given
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; return the exit status."""
+    options = parse(sys.argv[1:] if argv is None else argv)
+    asked_to_leave = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: asked_to_leave.set())
+    try:
+        path, words = locate(options.target, options.rest)
+        plan = read(path, arguments(words), os.environ)
+        if options.show_args:
+            for argument in plan.arguments:
+                print(f"{argument.name}:\n    {argument.description}")
+                value = argument.default
+                print("    required" if value is None else f"    default: {value!r}")
+            return 0
+        if options.print:
+            for process in plan.processes:
+                print(f"[{process.label}] {' '.join(process.command)}")
+            return 0
+        with Runner(plan.processes) as runner:
+            return runner.wait(asked_to_leave)
+    except LaunchError as error:
+        print(f"launch: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"launch: {error}", file=sys.stderr)
+        return 1
