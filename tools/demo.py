@@ -1,0 +1,155 @@
+"""The demo: a pad session drives the simulated arm through the real stack, and the bytes judge it.
+
+Simulated arm, driver, arbiter and teleop run as processes of their own, from the launch file that a
+drone uses. A recorded pad session is played to them. At the end the byte log of the simulated arm
+says what happened in each phase; the exit status is 0 only if all of it was right.
+
+Environment:
+  HEADLESS=1  plain lines instead of the live view (also when stdout is no terminal)
+  STAY=1      leave everything running afterwards, for your own pad and commands, until Ctrl-C
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+
+from demo_judge import EXPECTED, Evidence, Finding, Window, judge
+from demo_view import LiveView, PlainView, View
+from reach_alpha5_motion.model import ArmModel
+from rich.console import Console
+from rich.table import Table
+from rosbags.highlevel import AnyReader
+from sensor_msgs.msg import Joy
+from stack import Client, Stack, await_ready
+
+WORKSPACE = Path(__file__).resolve().parents[1]
+SESSION = WORKSPACE / "examples" / "pad_session"
+JOY_TOPIC = "/alpha5/joy"
+PHASE_TOPIC = "/alpha5/session_phase"
+
+
+class Interrupted(Exception):
+    """The user asked to leave."""
+
+
+def read_session(folder: Path) -> Iterator[tuple[float, str | Joy]]:
+    """Yield (seconds since the start, name of the phase that begins, or frame of the pad)."""
+    with AnyReader([folder]) as bag:
+        for connection, stamp, data in bag.messages():
+            message = bag.deserialize(data, connection.msgtype)
+            at = (stamp - bag.start_time) / 1e9
+            if connection.topic == PHASE_TOPIC:
+                yield at, message.data
+            elif connection.topic == JOY_TOPIC:
+                yield at, Joy(axes=message.axes.tolist(), buttons=message.buttons.tolist())
+
+
+def play(client: Client, view: View, leave: threading.Event) -> list[Window]:
+    """Play the session at its own pace and return when each phase was played."""
+    begins: list[tuple[str, int]] = []
+    start = time.monotonic()
+    for at, item in read_session(SESSION):
+        while (wait := start + at - time.monotonic()) > 0:
+            view.update()
+            if leave.wait(min(wait, 0.05)):
+                raise Interrupted
+        if isinstance(item, str):
+            begins.append((item, time.monotonic_ns()))
+            view.phase(item, EXPECTED[item][0] if item in EXPECTED else "")
+        else:
+            item.header.stamp = client.node.get_clock().now().to_msg()
+            client.joy.publish(item)
+    ends = [begin for _, begin in begins[1:]] + [time.monotonic_ns()]
+    return [Window(name, begin, end) for (name, begin), end in zip(begins, ends, strict=True)]
+
+
+def report(console: Console, rows: list[tuple[Window, str, Finding]], ready_after: float) -> bool:
+    """Print the table of what happened; return whether all of it was right."""
+    table = Table("phase", "what must happen", "seen at the arm", "", title="What happened")
+    for window, words, finding in rows:
+        table.add_row(
+            window.phase, words, finding.seen, "[green]ok" if finding.ok else "[bold red]WRONG"
+        )
+    console.print(table)
+    wrong = sum(not finding.ok for _, _, finding in rows)
+    console.print(
+        f"Motion was possible {ready_after:.1f} s after the start. "
+        + (f"{wrong} of {len(rows)} phases WENT WRONG." if wrong else f"All {len(rows)} phases ok.")
+    )
+    return wrong == 0
+
+
+def stay(console: Console, stack: Stack, leave: threading.Event) -> None:
+    """Keep everything running until the user has had enough."""
+    console.print(
+        "Everything is left running; Ctrl-C ends it. From another terminal, in this folder:\n"
+        f"  export ROS_DOMAIN_ID={stack.domain.number}\n"
+        "  tools/run alpha5-sim --help\n"
+        f"Your pad: publish sensor_msgs/Joy on {JOY_TOPIC} "
+        "(on a ROS 2 install: ros2 run joy game_controller_node --ros-args -r __ns:=/alpha5)\n"
+        f"The line: {stack.folder}/port   byte log: {stack.log_path}   "
+        f"faults: {stack.control_path}",
+        highlight=False,
+        soft_wrap=True,
+    )
+    leave.wait()
+
+
+def run(console: Console, folder: Path, leave: threading.Event) -> int:
+    """Bring the stack up, play, judge; return the exit status."""
+    headless = os.environ.get("HEADLESS") == "1" or not console.is_terminal
+    began = time.monotonic()
+    with Stack(folder) as stack:
+        client = Client(stack.domain.number)
+        try:
+            console.print("starting simulated arm, driver, arbiter and teleop …")
+            await_ready(client)
+            ready_after = time.monotonic() - began
+            view = (PlainView if headless else LiveView)(console, client.last)
+            with view:
+                windows = play(client, view, leave)
+            evidence = Evidence(stack.wire(), ArmModel.from_urdf(stack.robot_description))
+            right = report(console, judge(evidence, windows), ready_after)
+            if os.environ.get("STAY") == "1":
+                stay(console, stack, leave)
+            return 0 if right else 1
+        except TimeoutError as error:
+            console.print(f"[red]{error}")
+            console.print(stack.output(), highlight=False, markup=False)
+            return 1
+        finally:
+            client.close()
+
+
+def main() -> int:
+    """Run the demo."""
+    argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args()
+    leave = threading.Event()
+
+    def on_signal(number: int, frame: FrameType | None) -> None:
+        leave.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, on_signal)
+    console = Console(width=None if sys.stdout.isatty() else 120)
+    with tempfile.TemporaryDirectory(prefix="alpha5_demo_") as folder:
+        try:
+            return run(console, Path(folder), leave)
+        except Interrupted:
+            console.print("interrupted; the arm was left still")
+            return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,250 @@
+"""The whole stack on the simulated arm, brought up from the launch file: for demo, tests and benchmarks.
+
+Everything runs as its own process, over real DDS in a domain that nobody else uses, and the byte log
+of the simulated arm is the judge.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import random
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import rclpy
+from launch_runner.document import read
+from launch_runner.processes import Runner
+from launch_runner.substitution import find_share
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from reach_alpha5_driver.sim.log import WireLog, read_log
+from reach_alpha5_msgs.msg import ArbiterState, ArmState, EStop, GripperTel
+from sensor_msgs.msg import JointState, Joy
+from std_srvs.srv import Trigger
+
+DOMAINS = range(10, 100)
+"""ROS domains to choose from: clear of the default 0 and of the ports that Linux hands out."""
+
+NAMESPACE = "alpha5"
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+class Domain:
+    """A ROS domain id that no other run on this machine has while this object is held."""
+
+    def __init__(self, folder: Path = Path("/tmp")) -> None:
+        """Take a free domain.
+
+        Raises:
+            RuntimeError: all are taken.
+        """
+        for number in random.sample(DOMAINS, len(DOMAINS)):
+            lock: IO[str] = open(folder / f"reach_alpha5_domain_{number}.lock", "a")  # noqa: SIM115
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                lock.close()
+                continue
+            self.number = number
+            self._lock = lock
+            return
+        raise RuntimeError("every ROS domain of this machine is taken by a run of its own")
+
+    def release(self) -> None:
+        """Let others have it."""
+        self._lock.close()
+
+
+class Client:
+    """A ROS participant beside the stack: plays the pad, presses buttons, hears everything.
+
+    Its callbacks run in a thread of its own; `wait_for` is how to synchronise with what is heard.
+    """
+
+    def __init__(self, domain: int, namespace: str = NAMESPACE, name: str = "client") -> None:
+        """Join the domain and subscribe to the stack's topics."""
+        self._context = Context()
+        rclpy.init(context=self._context, domain_id=domain)
+        self.node = Node(name, namespace=namespace, context=self._context)
+        self._changed = threading.Condition()
+        self.received: dict[str, deque[tuple[int, Any]]] = {}
+        self.listeners: list[Callable[[str, Any], None]] = []
+        self.listen(ArbiterState, "arbiter_state", LATCHED)
+        self.listen(ArmState, "arm_state", 10)
+        self.listen(GripperTel, "gripper_tel", 10)
+        self.listen(JointState, "joint_states", 10)
+        self.joy = self.node.create_publisher(Joy, "joy", 10)
+        self.estop = self.node.create_publisher(EStop, "estop", 10)
+        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor.add_node(self.node)
+        self._thread = threading.Thread(target=self._executor.spin, daemon=True)
+        self._thread.start()
+
+    def listen(self, kind: type, topic: str, qos: QoSProfile | int, keep: int = 20_000) -> None:
+        """Keep the messages of a topic, each with the CLOCK_MONOTONIC [ns] of its arrival."""
+        queue: deque[tuple[int, Any]] = deque(maxlen=keep)
+        self.received[topic] = queue
+
+        def on_message(message: Any) -> None:
+            with self._changed:
+                queue.append((time.monotonic_ns(), message))
+                self._changed.notify_all()
+            for listener in self.listeners:
+                listener(topic, message)
+
+        self.node.create_subscription(kind, topic, on_message, qos)
+
+    def last(self, topic: str) -> Any | None:
+        """Return the newest message of a topic, or None."""
+        queue = self.received[topic]
+        return queue[-1][1] if queue else None
+
+    def wait_for(self, condition: Callable[[], Any], seconds: float, what: str) -> Any:
+        """Return what `condition` gives once it is true; checked as messages arrive.
+
+        Raises:
+            TimeoutError: it was not within `seconds`; names `what`, the arbiter and the arm.
+        """
+        deadline = time.monotonic() + seconds
+        with self._changed:
+            while not (value := condition()):
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    raise TimeoutError(f"not within {seconds:g} s: {what}\n{self.summary()}")
+                self._changed.wait(min(left, 0.05))
+        return value
+
+    def summary(self) -> str:
+        """Say in a few lines what the stack last said of itself."""
+        arbiter, arm = self.last("arbiter_state"), self.last("arm_state")
+        lines = []
+        if arbiter is not None:
+            lines.append(
+                f"arbiter: owner={arbiter.owner!r} activity={arbiter.activity} "
+                f"estop={arbiter.estop_latched} faults={arbiter.fault_causes} "
+                f"last_stop={arbiter.last_stop_cause!r} refusal={arbiter.last_refusal.reason!r}"
+            )
+        if arm is not None:
+            lines.append(
+                f"arm: state={arm.state} emo={arm.emo} faults={arm.fault_causes} "
+                f"last_stop={arm.last_stop_cause!r} refusal={arm.last_refusal.reason!r} "
+                f"rate={arm.link.telemetry_rate:.1f} Hz"
+            )
+        return "\n".join(lines) or "nothing was heard"
+
+    def call(self, service: str, seconds: float = 10.0) -> Trigger.Response:
+        """Call a Trigger service and return its answer.
+
+        Raises:
+            TimeoutError: no such service, or no answer.
+        """
+        client = self.node.create_client(Trigger, service)
+        try:
+            if not client.wait_for_service(seconds):
+                raise TimeoutError(f"nobody offers the service {service}")
+            future = client.call_async(Trigger.Request())
+            self.wait_for(future.done, seconds, f"answer of {service}")
+            return future.result()
+        finally:
+            self.node.destroy_client(client)
+
+    def close(self) -> None:
+        """Leave the domain."""
+        self._executor.shutdown()
+        self._thread.join(10.0)
+        self.node.destroy_node()
+        rclpy.shutdown(context=self._context)
+
+
+class Stack:
+    """Simulated arm, driver, arbiter and teleop from `alpha5.launch.xml`, in a domain of their own."""
+
+    def __init__(self, folder: Path, **arguments: str) -> None:
+        """Prepare to run in `folder`; `arguments` go to the launch file."""
+        self.folder = folder
+        self.log_path = folder / "wire.log"
+        self.control_path = folder / "sim.control"
+        self.output_path = folder / "output.log"
+        self.domain = Domain()
+        self._arguments = {
+            "sim": "true",
+            "joy": "false",
+            "tf": "false",
+            "sim_port": str(folder / "port"),
+            "sim_log": str(self.log_path),
+            "sim_control": str(self.control_path),
+            **arguments,
+        }
+        self._output: IO[str] | None = None
+        self.runner: Runner | None = None
+        self.robot_description = ""
+        """URDF that the driver was given; known once the stack runs."""
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """The environment of every process of the stack."""
+        return {**os.environ, "ROS_DOMAIN_ID": str(self.domain.number), "PYTHONUNBUFFERED": "1"}
+
+    def __enter__(self) -> Stack:
+        """Start every process."""
+        launch_file = find_share("reach_alpha5_bringup", os.environ) / "launch/alpha5.launch.xml"
+        plan = read(launch_file, self._arguments, self.environment)
+        (driver,) = (process for process in plan.processes if process.label == "driver")
+        for parameters in driver.parameters:
+            self.robot_description = parameters.get("robot_description", self.robot_description)
+        self._output = self.output_path.open("w")
+        self.runner = Runner(plan.processes, self.environment, self._output)
+        self.runner.__enter__()
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        """End every process."""
+        assert self.runner is not None and self._output is not None
+        self.runner.stop()
+        self._output.close()
+        self.domain.release()
+
+    def pid(self, name: str) -> int:
+        """Return the process id of `sim`, `driver`, `arbiter` or `teleop`."""
+        assert self.runner is not None
+        return self.runner.pid(name)
+
+    def mark(self) -> int:
+        """Return the present end of the byte log, for `wire`."""
+        return self.log_path.stat().st_size
+
+    def wire(self, since: int = 0) -> WireLog:
+        """Return what passed over the line since a mark."""
+        return read_log(self.log_path, offset=since)
+
+    def output(self) -> str:
+        """Return what the processes printed so far."""
+        return self.output_path.read_text()
+
+
+def await_ready(client: Client, seconds: float = 60.0) -> None:
+    """Wait until motion is possible: all five joints are measured and the arbiter hears the driver.
+
+    Raises:
+        TimeoutError: it did not come to that.
+    """
+
+    def ready() -> bool:
+        arbiter, arm = client.last("arbiter_state"), client.last("arm_state")
+        return (
+            arbiter is not None
+            and arm is not None
+            and client.last("gripper_tel") is not None
+            and arbiter.driver_connected
+            and arm.powered
+            and not any(joint.stale for joint in arm.joints)
+        )
+
+    client.wait_for(ready, seconds, "arm and arbiter ready")
