@@ -1,0 +1,1 @@
+"""The serial arm: wire protocol (sans-IO), transports, simulated arm, and the driver node."""

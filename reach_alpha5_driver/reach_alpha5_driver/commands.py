@@ -1,0 +1,132 @@
+"""What the driver makes of a command: a stop, a reset, a demand, or a refusal with its reason."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+
+from reach_alpha5_common.command import CommandKind, DriverCommand, StopLevel
+from reach_alpha5_common.refusal import Problem, RefusalLog
+from reach_alpha5_driver.belief import Belief
+from reach_alpha5_driver.demand import CommandOrder, Demand, input_problem
+from reach_alpha5_driver.devices import DEVICES
+from reach_alpha5_driver.gate import Gate
+from reach_alpha5_driver.snapshot import Note
+from reach_alpha5_driver.states import State
+
+SOURCE = "driver_command"
+"""Whose the refused commands are: there is one way to the driver, named by its topic."""
+
+
+class CommandDesk:
+    """Reads commands and e-stops, and works the gate. Times are monotonic seconds.
+
+    Engagement. The driver does not trust that the arbiter asked for a neutral: after an e-stop, a
+    lost line or a stale posture it takes no motion until it has seen for itself that nobody asks
+    for any. A STOP, a RESET or a neutral INPUT says so, and so does silence for `max_lifetime`:
+    whoever wants motion repeats his demand within its lifetime.
+    """
+
+    def __init__(
+        self, gate: Gate, belief: Belief, max_lifetime: float, notes: deque[Note]
+    ) -> None:
+        """Work `gate`; refuse motion from a posture that `belief` does not know."""
+        self.refusals = RefusalLog()
+        self.control_mode = 0
+        """Arm input of the last INPUT that was taken: `ArmInput`; 0 = none."""
+        self._gate = gate
+        self._belief = belief
+        self._max_lifetime = max_lifetime
+        self._notes = notes
+        self._order = CommandOrder(max_lifetime)
+        self._asked_at = -math.inf
+
+    def on_estop(self, level: int, source: str, reason: str, now: float) -> None:
+        """Latch an e-stop of anybody; `level` as on the wire, an undefined one is CUT."""
+        stop = StopLevel.of(level)
+        if stop is not StopLevel.NONE:
+            self._gate.estop(stop, now)
+            text = f"e-stop {stop.name} from {source or 'somebody'}: {reason or 'no reason given'}"
+            self._notes.append(Note("warn", text))
+
+    def on_command(self, command: DriverCommand, received: float, now: float) -> None:
+        """Take a driver command that arrived at `received`; its lifetime counts from there."""
+        in_order = self._order.takes(command, now)
+        if command.kind is CommandKind.STOP:
+            self._stop(command, in_order, now)
+            return
+        quiet_since = max(self._asked_at, self._gate.disengaged_at)
+        if command.kind is CommandKind.JOINT or not command.input.is_neutral:
+            self._asked_at = now
+        if not in_order:
+            problem: Problem | None = self._order.problem(command)
+        elif command.kind is CommandKind.RESET:
+            problem = self._reset(command, now)
+        else:
+            problem = input_problem(command, self._max_lifetime)
+            if problem is None:
+                problem = self._take_input(command, received, now, quiet_since)
+            if problem is not None:
+                # Whoever asks for what cannot be no longer asks for what stood before.
+                self._gate.rest("refused")
+        if problem is not None:
+            self.refusals.refuse(problem, SOURCE, now)
+
+    def _stop(self, command: DriverCommand, in_order: bool, now: float) -> None:
+        """Stop, whatever the command's number; only one in order is a neutral as well."""
+        if command.stop_level is not StopLevel.NONE:
+            self.on_estop(command.stop_level, "the arbiter", "a stop with a level", now)
+            return
+        self._gate.stop("commanded", now)
+        if in_order:
+            self._gate.engage()
+
+    def _reset(self, command: DriverCommand, now: float) -> Problem | None:
+        epoch = self._gate.estop_epoch
+        if command.estop_epoch != epoch:
+            return Problem(
+                "stale_reset",
+                f"reset for e-stop {command.estop_epoch}, the last one is {epoch}; look at the "
+                "arm's state, then reset again",
+            )
+        self._gate.reset()
+        self._gate.arm_answers(self._belief.answers(now), now)
+        self._gate.engage()
+        self._notes.append(Note("info", "reset: latches cleared"))
+        return None
+
+    def _take_input(
+        self, command: DriverCommand, received: float, now: float, quiet_since: float
+    ) -> Problem | None:
+        if command.input.is_neutral:
+            self.control_mode = command.input.arm_input
+            self._gate.rest("neutral")
+            self._gate.engage()
+            return None
+        expires = received + command.lifetime
+        if expires <= now:
+            return Problem("late", "the command's lifetime was over before it could be obeyed")
+        if now - quiet_since >= self._max_lifetime:
+            self._gate.engage()
+        problem = self._blocked(now)
+        if problem is None:
+            self.control_mode = command.input.arm_input
+            self._gate.take(Demand(command.input, expires))
+        return problem
+
+    def _blocked(self, now: float) -> Problem | None:
+        """Say what keeps the gate shut for motion, or None."""
+        gate, belief = self._gate, self._belief
+        if gate.estop_level is not StopLevel.NONE:
+            return Problem("estop_latched", "an e-stop is latched; reset first")
+        if gate.state is State.MAJOR_FAULT:
+            causes = ", ".join(gate.fault_causes)
+            return Problem("fault_latched", f"a fault is latched ({causes}); reset first")
+        if not belief.answers(now):
+            return Problem("no_arm", "the arm does not answer; check its power and the cable")
+        if not belief.fresh(now):
+            silent = [device.joint for device in DEVICES if belief.stale(device.index, now)]
+            return Problem("stale_posture", f"no fresh position of {', '.join(silent)}")
+        if gate.state not in (State.ENABLED, State.EXECUTING):
+            return Problem("not_engaged", "release all inputs first: motion begins from neutral")
+        return None

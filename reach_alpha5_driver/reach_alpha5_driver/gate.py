@@ -1,0 +1,225 @@
+"""The one place where motion may leave for the wire, and where every stop comes from.
+
+Theory of operation. The arm has no watchdog of its own: a velocity persists until the next
+command. So the gate remembers whether it let motion out, and owes a stop from the first moment at
+which motion may no longer be let out. Both are decided in `release`, at the moment of the write
+and nowhere earlier: whatever was computed, queued or decided before is checked again there.
+
+Motion passes while all of this holds: no e-stop is latched, no fault is latched, an arbiter is
+engaged, the arm answers, every joint's position is fresh, and the demand's lifetime is not over.
+`State` holds the engagement, the answering and the fault; `EXECUTING` is entered by an accepted
+demand only.
+
+A stop is one broadcast of velocity zero, then velocity zero to each device, and asks for what the
+line still has queued to be purged first. It is written once. It is written again only while the
+measured velocities say that the arm moves all the same: a stream of zeroes would look like a live
+jog.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from reach_alpha5_common.command import StopLevel
+from reach_alpha5_driver.demand import Demand
+from reach_alpha5_driver.devices import DEVICES
+from reach_alpha5_driver.protocol.packets import STOP_FRAMES, Velocity, encode
+from reach_alpha5_driver.states import Event, State, after
+
+RATE_TOLERANCE = 1e-6
+"""Relative; what rounding may add to a rate that stands at its limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """What may be written now. `purge`: throw away first what the line still has queued."""
+
+    purge: bool = False
+    data: bytes = b""
+
+
+NOTHING = Release()
+
+
+class Gate:
+    """Latches, engagement, the standing demand, the release of motion. Times: monotonic [s]."""
+
+    def __init__(self, rate_limits: Sequence[float], stop_repeat_period: float) -> None:
+        """Make a closed gate; `rate_limits` are the description's, chain order [rad/s, m/s]."""
+        self._rate_limits = tuple(limit * (1.0 + RATE_TOLERANCE) for limit in rate_limits)
+        self._repeat_period = stop_repeat_period
+        self.state = State.NONE
+        self.estop_level = StopLevel.NONE
+        self.estop_epoch = 0
+        self.fault_causes: list[str] = []
+        self.demand: Demand | None = None
+        self.stops = 0
+        self.last_stop_cause = ""
+        self.last_stop_at = -math.inf
+        self.disengaged_at = -math.inf
+        self._owed: str | None = None
+        self._moved = True  # what an earlier driver left behind is not known
+        self._rates: tuple[float, ...] | None = None
+
+    # -- what opens it
+
+    def engage(self) -> None:
+        """Let demands in, if the arm answers and nothing is latched."""
+        if self.estop_level is StopLevel.NONE:
+            self._enter(Event.ENGAGE)
+
+    def take(self, demand: Demand) -> bool:
+        """Take a demand, replacing the standing one; return whether it was let in."""
+        if self.state is State.ENABLED and self.estop_level is StopLevel.NONE:
+            self._enter(Event.MOVE)
+        if self.state is not State.EXECUTING:
+            return False
+        self.demand = demand
+        self._rates = None
+        return True
+
+    def set_rates(self, rates: Sequence[float]) -> None:
+        """Stage joint rates, chain order [rad/s, m/s], for the next release.
+
+        Raises:
+            ValueError: a rate is not finite or beyond the description's limit; nothing is staged.
+        """
+        self._rates = None
+        for rate, limit, device in zip(rates, self._rate_limits, DEVICES, strict=True):
+            if not abs(rate) <= limit:
+                raise ValueError(f"rate {rate:g} for {device.joint} is beyond its limit {limit:g}")
+        self._rates = tuple(rates)
+
+    # -- what closes it
+
+    def stop(self, cause: str, now: float) -> None:
+        """End the demand and owe a stop, moving or not.
+
+        Requests that come faster than `stop_repeat_period` are one stop while nothing was let out
+        in between: whoever hammers the button must not fill the line.
+        """
+        self._end(cause)
+        if self._moved or now - self.last_stop_at >= self._repeat_period:
+            self._owe(cause)
+
+    def rest(self, cause: str) -> None:
+        """End the demand if one stands, with a stop on that edge; else do nothing."""
+        self._end(cause)
+
+    def estop(self, level: StopLevel, now: float) -> None:
+        """Latch an e-stop. The most restrictive level since the reset stays."""
+        if level is StopLevel.NONE:
+            return
+        fresh_latch = self.estop_level is StopLevel.NONE
+        self.estop_level = max(self.estop_level, level)
+        self.estop_epoch += 1
+        self.disengage("estop", now)
+        self.stop("estop", now)
+        if fresh_latch:
+            self._owe("estop")
+
+    def fault(self, cause: str, now: float) -> None:
+        """Latch a fault; any cause is listed once."""
+        if cause not in self.fault_causes:
+            self.fault_causes.append(cause)
+        self._end("fault")
+        self.stop("fault", now)
+        self._enter(Event.FAULT)
+        self.disengaged_at = now
+
+    def disengage(self, cause: str, now: float) -> None:
+        """Require that whoever asks for motion shows a neutral again."""
+        self._end(cause)
+        self._enter(Event.DISENGAGE)
+        self.disengaged_at = now
+
+    def arm_answers(self, answers: bool, now: float) -> None:
+        """Follow whether anything answers on the line."""
+        if answers and self.state is State.NONE:
+            self._enter(Event.ARM_ANSWERS)
+            self.disengaged_at = now
+        elif not answers and self.state not in (State.NONE, State.MAJOR_FAULT):
+            self._end("arm_silent")
+            self._enter(Event.ARM_SILENT)
+
+    def reset(self) -> None:
+        """Clear the latches. Moves nothing: a demand that stands ends."""
+        self._end("reset")
+        self.estop_level = StopLevel.NONE
+        self.fault_causes.clear()
+        self._enter(Event.CLEAR)
+
+    def line_opened(self) -> None:
+        """Owe a stop to an arm just connected: it may still obey an earlier session's velocity."""
+        self._moved = True
+        self._owe("connected")
+
+    def line_closed(self, now: float) -> None:
+        """Drop what is owed to a line that is gone; the next opening owes a stop anyway."""
+        self.arm_answers(False, now)
+        self._end("disconnected")
+        self._owed = None
+
+    def shutdown(self) -> None:
+        """Owe the last stop, whatever was before."""
+        self._owe("shutdown")
+
+    def still_moving(self) -> None:
+        """Owe the stop again: the measured velocities say that the arm did not obey."""
+        self._owe("still_moving")
+
+    # -- the write
+
+    @property
+    def stop_owed(self) -> bool:
+        """Whether a stop waits to be written."""
+        return self._owed is not None
+
+    def check(self, now: float, posture_fresh: bool) -> None:
+        """Turn everything that has become a reason to stop into an owed stop."""
+        if self.state is State.EXECUTING:
+            if self.demand is None or now >= self.demand.expires:
+                self.rest("expired")
+            elif not posture_fresh:
+                self.disengage("stale_posture", now)
+
+    def release(self, now: float, posture_fresh: bool) -> Release:
+        """Return what may be written at this moment: an owed stop, motion, or nothing."""
+        self.check(now, posture_fresh)
+        if self._owed is not None:
+            self.last_stop_cause, self._owed = self._owed, None
+            self.last_stop_at = now
+            self.stops += 1
+            self._moved = False
+            return Release(True, STOP_FRAMES)
+        open_now = self.state is State.EXECUTING and self.estop_level is StopLevel.NONE
+        if self._rates is None or not open_now:
+            return NOTHING
+        data = b"".join(
+            encode(Velocity(device.id, rate))
+            for device, rate in zip(DEVICES, self._rates, strict=True)
+        )
+        self._rates = None
+        self._moved = True
+        return Release(False, data)
+
+    # -- the only two writers of state
+
+    def _enter(self, event: Event) -> None:
+        self.state = after(self.state, event)
+
+    def _end(self, cause: str) -> None:
+        """End the standing demand, and owe a stop if it may have moved the arm."""
+        self._rates = None
+        if self.state is not State.EXECUTING:
+            return
+        self.demand = None
+        self._enter(Event.REST)
+        if self._moved:
+            self._owe(cause)
+
+    def _owe(self, cause: str) -> None:
+        if self._owed is None:
+            self._owed = cause

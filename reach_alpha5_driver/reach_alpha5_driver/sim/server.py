@@ -1,0 +1,85 @@
+"""The loop that joins the simulation to its port, its log and its control socket."""
+
+from __future__ import annotations
+
+import select
+import time
+
+from reach_alpha5_driver.sim.console import Console
+from reach_alpha5_driver.sim.control import ControlServer
+from reach_alpha5_driver.sim.log import LogWriter
+from reach_alpha5_driver.sim.ports import Port
+from reach_alpha5_driver.sim.simulation import Simulation
+
+COALESCE = 0.0005
+"""Shortest time between two wake-ups that only the line's pace asks for [s]."""
+
+IDLE_PERIOD = 1.0
+"""Longest sleep: keeps the joints' dynamics from piling up [s]."""
+
+
+class Server:
+    """Serves until it is interrupted. It owns what it is given and closes it."""
+
+    def __init__(
+        self,
+        simulation: Simulation,
+        port: Port,
+        log: LogWriter | None,
+        control: ControlServer | None,
+    ) -> None:
+        self._simulation = simulation
+        self._port = port
+        self._log = log
+        self._control = control
+        self._console = Console(simulation, port)
+
+    def serve(self) -> None:
+        """Run until an exception, such as KeyboardInterrupt, ends it."""
+        while True:
+            self._turn()
+
+    def close(self) -> None:
+        """Close the port, the control socket and the log, and remove their names."""
+        self._port.close()
+        if self._control is not None:
+            self._control.close()
+        if self._log is not None:
+            self._log.close()
+
+    def _turn(self) -> None:
+        """Sleep until something happens, and handle it."""
+        port, control = self._port.readers(), self._control
+        room = self._simulation.room()
+        commands = control.readers() if control is not None else []
+        ready, _, urgent = select.select(
+            [*(port if room else []), *commands], [], port, self._sleep()
+        )
+        now = time.monotonic()
+        if any(descriptor in port for descriptor in [*ready, *urgent]):
+            data, purged = self._port.read(room)
+            if purged:
+                self._pass(now)
+                self._simulation.purge(now)
+            if data:
+                self._simulation.receive(data, now)
+        self._pass(now)
+        if control is not None:
+            for descriptor in commands:
+                if descriptor in ready:
+                    for line in control.read(descriptor):
+                        control.answer(descriptor, self._console.execute(line, now))
+
+    def _sleep(self) -> float:
+        due = self._simulation.due()
+        if due is None:
+            return IDLE_PERIOD
+        return min(max(due - time.monotonic(), COALESCE), IDLE_PERIOD)
+
+    def _pass(self, now: float) -> None:
+        """Let the line carry what it can by `now`, and hand it over."""
+        passed = self._simulation.advance(now)
+        if self._log is not None:
+            self._log.write(passed.to_arm, passed.to_driver)
+        if passed.to_driver:
+            self._port.write(b"".join(chunk.data for chunk in passed.to_driver))

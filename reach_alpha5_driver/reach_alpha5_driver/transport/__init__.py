@@ -1,0 +1,1 @@
+"""How bytes reach the arm: one contract, and what fulfils it."""

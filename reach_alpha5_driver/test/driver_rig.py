@@ -1,0 +1,219 @@
+"""A driver core on a fake clock, and an arm that answers in memory: for tests of pure parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from reach_alpha5_common.command import (
+    ArmInput,
+    Cartesian,
+    CommandKind,
+    DriverCommand,
+    GripperCommand,
+    GripperVelocities,
+    StopLevel,
+)
+from reach_alpha5_driver.belief import JointBounds
+from reach_alpha5_driver.config import CoreConfig
+from reach_alpha5_driver.core import DriverCore
+from reach_alpha5_driver.devices import BROADCAST, BY_ID, DEVICES
+from reach_alpha5_driver.protocol import packets
+from reach_alpha5_driver.protocol.codec import Frame
+from reach_alpha5_driver.protocol.decoder import StreamDecoder
+from reach_alpha5_motion.resolver import Resolution
+
+BOUNDS = tuple(
+    JointBounds(0.0, 6.3, 1.0, 0.1)
+    if device.unit == "rad"
+    else JointBounds(0.0, 0.015, 0.006, 0.001)
+    for device in DEVICES
+)
+RATE_LIMITS = (0.5, 0.5, 0.5, 0.9, 0.003)
+LIFETIME = 0.25
+STEP = 0.005
+FORWARD = GripperCommand(arm_input=ArmInput.CARTESIAN, cartesian=Cartesian(x=1.0))
+JAWS = GripperCommand(GripperVelocities(grip=1.0))
+
+
+class Resolver:
+    """Arm input turns axis_e at 0.2 rad/s; wrist and jaws go as asked. May be told to fail."""
+
+    def __init__(self) -> None:
+        self.error: Exception | None = None
+        self.rates: tuple[float, ...] | None = None
+
+    def resolve(self, command: GripperCommand, q) -> Resolution:
+        if self.error is not None:
+            raise self.error
+        if self.rates is not None:
+            return Resolution(np.array(self.rates))
+        gripper = command.gripper_velocities
+        return Resolution(
+            np.array(
+                [0.2 * command.moves_arm, 0.0, 0.0, 0.5 * gripper.rotate, 0.003 * gripper.grip]
+            )
+        )
+
+
+@dataclass
+class Arm:
+    """Obeys velocities at once and answers requests at once, by device id."""
+
+    positions: dict[int, float] = field(
+        default_factory=lambda: {1: 0.005, 2: 3.0, 3: 1.5, 4: 1.5, 5: 3.0}
+    )
+    velocities: dict[int, float] = field(default_factory=lambda: dict.fromkeys(range(1, 6), 0.0))
+    deaf: set[int] = field(default_factory=set)
+    """Devices that do not answer."""
+    stuck: bool = False
+    """Velocities are heard and not obeyed: the arm goes on as it did."""
+    torn: bool = False
+    """Frames may come torn: the line takes parts of writes."""
+    decoder: StreamDecoder = field(default_factory=StreamDecoder)
+    heard: list[packets.Packet] = field(default_factory=list)
+
+    def advance(self, seconds: float) -> None:
+        for device, velocity in self.velocities.items():
+            self.positions[device] += velocity * seconds
+
+    def hear(self, data: bytes) -> bytes:
+        replies = b""
+        for frame in self.decoder.receive(data):
+            if not isinstance(frame, Frame):
+                assert self.torn, f"the driver sent a broken frame: {frame}"
+                continue
+            packet = packets.parse(frame)
+            self.heard.append(packet)
+            if isinstance(packet, packets.Velocity) and not self.stuck:
+                for device in BY_ID if packet.device == BROADCAST else (packet.device,):
+                    self.velocities[device] = packet.value
+            if isinstance(packet, packets.Request) and packet.device not in self.deaf:
+                replies += b"".join(
+                    self.answer(packet.device, packet_id) for packet_id in packet.packet_ids
+                )
+        return replies
+
+    def answer(self, device: int, packet_id: int) -> bytes:
+        packet: packets.Packet
+        if packet_id == packets.PacketId.MODE:
+            packet = packets.SetMode(device, packets.Mode.VELOCITY)
+        elif packet_id == packets.PacketId.HARDWARE_STATUS:
+            packet = packets.HardwareStatus(device, ())
+        else:
+            value = {
+                packets.PacketId.POSITION: self.positions[device],
+                packets.PacketId.VELOCITY: self.velocities[device],
+            }.get(packets.PacketId(packet_id), 0.0)
+            packet = packets.PACKETS[packets.PacketId(packet_id)](device, value)
+        return packets.encode(packet)
+
+
+class Rig:
+    """Core, arm and clock. `wire` keeps all that was written, with its time."""
+
+    def __init__(self, **settings) -> None:
+        self.now = 1000.0
+        self.arm = Arm()
+        self.resolver = Resolver()
+        self.core = DriverCore(CoreConfig(**settings), BOUNDS, RATE_LIMITS, self.resolver)
+        self.wire: list[tuple[float, bytes]] = []
+        self.purges: list[float] = []
+        self.sequence = 0
+        self.room = 1 << 30
+        """Bytes that the line still takes."""
+
+    def connect(self) -> Rig:
+        """Open the line and let the driver learn all about the arm."""
+        self.core.on_connected(self.now)
+        self.run(1.0)
+        return self
+
+    def step(self) -> None:
+        """Let one step of time pass and everything due happen."""
+        self.now += STEP
+        self.arm.advance(STEP)
+        self.core.tick(self.now)
+        self.flush()
+
+    def flush(self) -> None:
+        """Write what the core wants to write now, and let the arm answer."""
+        outgoing = self.core.data_to_send(self.now)
+        if outgoing.purge:
+            self.purges.append(self.now)
+        taken = outgoing.data[: self.room]
+        self.room -= len(taken)
+        if taken:
+            self.wire.append((self.now, taken))
+            self.core.data_sent(len(taken), self.now)
+            replies = self.arm.hear(taken)
+            if replies:
+                self.core.receive_data(replies, self.now)
+
+    def run(self, seconds: float) -> None:
+        """Let time pass."""
+        for _ in range(round(seconds / STEP)):
+            self.step()
+
+    def send(
+        self, command: GripperCommand = FORWARD, lifetime: float = LIFETIME, **fields
+    ) -> None:
+        """Send an INPUT, numbered in order unless told otherwise."""
+        self.sequence += 1
+        fields = {"sequence": self.sequence, "kind": CommandKind.INPUT, **fields}
+        self.core.on_command(
+            DriverCommand(input=command, lifetime=lifetime, **fields), self.now, self.now
+        )
+
+    def stop(self, level: StopLevel = StopLevel.NONE) -> None:
+        """Send a STOP."""
+        self.sequence += 1
+        self.core.on_command(
+            DriverCommand(CommandKind.STOP, self.sequence, level), self.now, self.now
+        )
+
+    def reset(self, epoch: int | None = None) -> None:
+        """Send a RESET for `epoch`, by default the last one."""
+        self.sequence += 1
+        epoch = self.core.gate.estop_epoch if epoch is None else epoch
+        self.core.on_command(
+            DriverCommand(CommandKind.RESET, self.sequence, estop_epoch=epoch), self.now, self.now
+        )
+
+    def hold(self, seconds: float, command: GripperCommand = FORWARD) -> None:
+        """Repeat an INPUT every 50 ms, as the arbiter does while a stick is held."""
+        for _ in range(round(seconds / 0.05)):
+            self.send(command)
+            self.run(0.05)
+
+    def start_moving(self) -> Rig:
+        """Connect, and hold the stick until the arm moves."""
+        self.connect()
+        self.hold(0.2)
+        assert self.moving
+        return self
+
+    @property
+    def moving(self) -> bool:
+        """Whether any joint of the arm moves, in truth."""
+        return any(self.arm.velocities.values())
+
+    def velocities(self, since: float) -> list[packets.Velocity]:
+        """Return the velocity demands that were written from the time `since` on."""
+        decoder = StreamDecoder()
+        found = []
+        for at, data in self.wire:
+            for event in decoder.receive(data):
+                if isinstance(event, Frame) and event.packet_id == packets.PacketId.VELOCITY:
+                    packet = packets.parse(event)
+                    assert isinstance(packet, packets.Velocity)
+                    if at >= since:
+                        found.append(packet)
+        return found
+
+    @property
+    def refusal(self) -> str:
+        """Return the code of the last refusal; empty = none."""
+        last = self.core.desk.refusals.last
+        return last.code if last else ""

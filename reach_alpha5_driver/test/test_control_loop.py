@@ -1,0 +1,309 @@
+"""The control thread on real time: it never dies, never waits, and always stops the arm."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+from driver_rig import BOUNDS, FORWARD, RATE_LIMITS, Arm, Resolver
+
+from reach_alpha5_common.command import CommandKind, DriverCommand, StopLevel
+from reach_alpha5_driver.config import CoreConfig
+from reach_alpha5_driver.control_loop import MAX_WAITING, ControlLoop
+from reach_alpha5_driver.core import DriverCore
+from reach_alpha5_driver.protocol.packets import STOP_FRAMES
+from reach_alpha5_driver.states import State
+from reach_alpha5_driver.transport.base import OpenError, Transport
+from reach_alpha5_driver.transport.faulty import Faults, FaultyLine
+from reach_alpha5_driver.transport.memory import MemoryLine
+
+TIMEOUT = 30.0
+RECONNECT = 0.05
+
+
+def until(condition: Callable[[], object]) -> None:
+    deadline = time.monotonic() + TIMEOUT
+    while not condition():
+        assert time.monotonic() < deadline, "did not happen in time"
+        time.sleep(0.002)
+
+
+class Bench:
+    """A control loop, and an arm that is served by a thread at the far end of its line."""
+
+    def __init__(self, faults: Faults | None = None, capacity: int = 4096) -> None:
+        self.arm = Arm(torn=faults is not None)
+        self.resolver = Resolver()
+        # Generous: a loaded machine must not be taken for a silent arm.
+        self.config = CoreConfig(stale_after=2.0)
+        self.core = DriverCore(self.config, BOUNDS, RATE_LIMITS, self.resolver)
+        self.faults = faults
+        self.capacity = capacity
+        self.lines: list[MemoryLine] = []
+        self.refuse: Exception | None = None
+        self.serving = True
+        self.wire = bytearray()
+        self.updates = threading.Event()
+        self.numbers = itertools.count(1)
+        self.loop = ControlLoop(self.core, self.open, self.updates.set, RECONNECT, 0.02)
+        self._done = False
+        self._server = threading.Thread(target=self._serve)
+
+    def __enter__(self) -> Bench:
+        self._server.start()
+        self.loop.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.loop.close()
+        self._done = True
+        self._server.join()
+
+    def open(self) -> Transport:
+        if self.refuse is not None:
+            raise self.refuse
+        self.lines.append(MemoryLine(self.capacity))
+        line: Transport = self.lines[-1]
+        if self.faults is not None:
+            line = FaultyLine(line, self.faults, len(self.lines))
+        return line
+
+    def _serve(self) -> None:
+        last = time.monotonic()
+        while not self._done:
+            time.sleep(0.002)
+            now = time.monotonic()
+            self.arm.advance(now - last)
+            last = now
+            if self.serving and self.lines:
+                self.take()
+
+    def take(self) -> None:
+        """Let what is queued pass to the arm, and its answers back."""
+        line = self.lines[-1]
+        data = line.far.take()
+        self.wire += data
+        with contextlib.suppress(OSError):  # the loop has closed this line
+            line.far.send(self.arm.hear(data))
+
+    def input(self, lifetime: float = 0.4) -> None:
+        command = DriverCommand(
+            CommandKind.INPUT, next(self.numbers), input=FORWARD, lifetime=lifetime
+        )
+        self.loop.command(command, time.monotonic())
+
+    def stop(self) -> None:
+        self.loop.command(DriverCommand(CommandKind.STOP, next(self.numbers)), time.monotonic())
+
+    def reset(self) -> None:
+        epoch = self.loop.picture.estop_epoch
+        command = DriverCommand(CommandKind.RESET, next(self.numbers), estop_epoch=epoch)
+        self.loop.command(command, time.monotonic())
+
+    def ready(self) -> bool:
+        return self.loop.picture.state is not State.NONE and not any(
+            joint.stale for joint in self.loop.picture.joints
+        )
+
+    def start_moving(self) -> None:
+        until(self.ready)
+        self.stop()
+
+        def pushed() -> bool:
+            self.input()
+            return self.moving
+
+        until(pushed)
+
+    @property
+    def moving(self) -> bool:
+        return any(self.arm.velocities.values())
+
+    def said(self) -> list[str]:
+        return [note.text for note in self.loop.notes]
+
+
+@pytest.fixture
+def bench() -> Iterator[Bench]:
+    with Bench() as made:
+        yield made
+
+
+def test_a_demand_moves_the_arm_and_ends_by_itself(bench):
+    bench.start_moving()
+    until(lambda: not bench.moving)
+    until(lambda: bench.loop.picture.last_stop_cause == "expired")
+
+
+def test_pictures_and_samples_are_told(bench):
+    until(bench.ready)
+    sample = bench.loop.sample
+    bench.updates.clear()
+    assert bench.updates.wait(TIMEOUT)
+    until(lambda: bench.loop.sample is not sample)
+
+
+def test_an_estop_stops_the_arm_and_purges_a_line_that_takes_nothing(bench):
+    bench.start_moving()
+    bench.serving = False
+    bench.input()
+    bench.loop.estop(StopLevel.CUT, "pad", "pressed")
+    until(lambda: bench.loop.picture.last_stop_cause == "estop")
+    queued = bench.lines[-1].far.take()
+    assert queued.lstrip(b"\0").startswith(STOP_FRAMES)
+
+
+def test_an_estop_is_taken_before_commands_that_came_first(bench):
+    until(bench.ready)
+    bench.stop()
+    bench.input()
+    bench.loop.estop(StopLevel.CUT, "pad", "pressed")
+    until(lambda: bench.loop.picture.estop_epoch == 1)
+    bench.input()
+    until(lambda: bench.loop.picture.last_refusal is not None)
+    assert not bench.moving
+
+
+def test_rule_17_a_bug_stops_the_arm_latches_a_fault_and_does_not_end_the_thread(bench):
+    bench.start_moving()
+    bench.resolver.error = ZeroDivisionError("made up")
+    bench.input()
+    until(lambda: bench.loop.picture.state is State.MAJOR_FAULT)
+    until(lambda: not bench.moving)
+    assert bench.loop.picture.fault_causes == ("internal_error",)
+    assert any("ZeroDivisionError: made up" in text for text in bench.said())
+    bench.resolver.error = None
+    bench.reset()
+    until(lambda: bench.loop.picture.state is State.ENABLED)
+    bench.start_moving()
+
+
+def test_a_bug_in_every_step_still_stops_the_arm_and_spares_the_processor(bench, monkeypatch):
+    bench.start_moving()
+    calls = []
+
+    def broken(data: bytes, now: float) -> None:
+        calls.append(now)
+        raise RuntimeError("each time")
+
+    monkeypatch.setattr(bench.core, "receive_data", broken)
+    until(lambda: not bench.moving and len(calls) >= 3)
+    assert calls[2] - calls[0] > 0.1
+    monkeypatch.undo()
+    until(lambda: bench.loop.picture.state is State.MAJOR_FAULT)
+
+
+def test_U8_a_lost_line_is_opened_again_and_the_arm_waits_for_a_release(bench):
+    bench.start_moving()
+    bench.lines[-1].far.hang_up()
+    bench.arm.velocities = dict.fromkeys(bench.arm.velocities, 0.0)
+
+    def held() -> bool:
+        bench.input()
+        refusal = bench.loop.picture.last_refusal
+        return refusal is not None and refusal.code == "not_engaged"
+
+    until(held)
+    assert len(bench.lines) == 2
+    assert not bench.moving
+    assert bench.loop.picture.link.counters["reconnects"] == 1
+    assert any("line to the arm is lost" in text for text in bench.said())
+    bench.start_moving()
+
+
+def test_a_port_that_is_missing_is_said_once_and_tried_until_it_is_there():
+    bench = Bench()
+    bench.refuse = OpenError("cannot open it: plug it in")
+    attempts = []
+    opened = bench.loop._open_line
+
+    def counted() -> Transport:
+        attempts.append(time.monotonic())
+        return opened()
+
+    bench.loop._open_line = counted
+    with bench:
+        until(lambda: len(attempts) >= 3)
+        assert sum("plug it in" in text for text in bench.said()) == 1
+        assert not bench.loop.picture.link.connected
+        bench.loop.estop(StopLevel.CUT, "app", "works without an arm too")
+        until(lambda: bench.loop.picture.estop_epoch == 1)
+        bench.refuse = None
+        until(bench.ready)
+
+
+def test_an_opening_that_fails_in_an_unforeseen_way_does_not_end_the_thread():
+    bench = Bench()
+    bench.refuse = RuntimeError("unforeseen")
+    with bench:
+        until(lambda: bench.loop.picture.state is State.MAJOR_FAULT)
+        bench.refuse = None
+        until(lambda: bench.loop.picture.link.connected)
+
+
+def test_rule_11_closing_writes_a_last_stop_and_waits_until_it_is_out():
+    with Bench() as bench:
+        bench.start_moving()
+        bench.loop.close()
+    assert bytes(bench.wire).endswith(STOP_FRAMES)
+    assert not bench.moving
+    assert not bench.loop._thread.is_alive()
+
+
+def test_closing_without_a_line_and_closing_twice_are_harmless():
+    bench = Bench()
+    bench.refuse = OpenError("no")
+    with bench:
+        bench.loop.close()
+    bench.loop.close()
+
+
+def test_closing_on_a_line_that_takes_nothing_ends_all_the_same(bench):
+    bench.start_moving()
+    bench.serving = False
+    bench.loop.close()
+    assert not bench.loop._thread.is_alive()
+
+
+def test_a_flood_of_commands_ends_in_a_stop_and_not_in_memory():
+    bench = Bench()
+    for _ in range(3 * MAX_WAITING):
+        bench.input()
+    assert len(bench.loop._commands) <= MAX_WAITING
+    assert any(command.kind is CommandKind.STOP for command, _ in bench.loop._commands)
+    bench.__enter__()
+    bench.__exit__()
+
+
+@pytest.mark.parametrize(
+    "faults",
+    [
+        Faults(drop=1e-2, flip=1e-2, duplicate=1e-3, insert=1e-2, cut=1e-2),
+        Faults(stall=0.05, short_write=0.2),
+        Faults(error=1e-2, flip=1e-3),
+    ],
+    ids=["noise", "writes", "errors"],
+)
+def test_rule_17_a_bad_line_neither_ends_the_thread_nor_leaves_the_arm_moving(faults):
+    with Bench(faults) as bench:
+        ends = time.monotonic() + 3.0
+        while time.monotonic() < ends:
+            bench.input(lifetime=0.1)
+            time.sleep(0.02)
+            for joint, device in zip(bench.loop.picture.joints, (5, 4, 3, 2, 1), strict=True):
+                if not joint.stale:
+                    assert abs(joint.position - bench.arm.positions[device]) < 1.0
+        bench.stop()
+        until(lambda: not bench.moving)
+        bench.faults = None
+        until(lambda: bench.loop.picture.link.connected)
+        before = len(bench.lines)
+        bench.lines[-1].far.hang_up()
+        until(lambda: len(bench.lines) > before)
+        until(bench.ready)
+        assert bench.loop.picture.state is not State.MAJOR_FAULT, bench.said()
+        bench.start_moving()
