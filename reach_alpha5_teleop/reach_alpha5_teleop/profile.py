@@ -98,7 +98,9 @@ def load(text: str) -> Profile:
     try:
         # The loader is SafeLoader with one more check: it builds plain values only.
         data = yaml.load(text, Loader=_UniqueKeyLoader)
-    except (yaml.YAMLError, TypeError, ValueError, RecursionError) as error:
+    except (yaml.YAMLError, ArithmeticError, AttributeError, LookupError, RecursionError,
+            TypeError, ValueError) as error:  # fmt: skip
+        # PyYAML lets what its own parsing of a tagged scalar raises come through: `!!bool maybe`.
         raise ProfileError(f"not valid YAML: {error}") from error
     reader = _Reader()
     profile = reader.profile(data)
@@ -118,9 +120,9 @@ class _Reader:
             data, "the profile", ("name", "layout", "axes", "buttons", *BINDINGS),
             ("name", "layout", "axes", "buttons", *REQUIRED_BINDINGS),
         )  # fmt: skip
-        name = top.get("name")
+        name = top.get("name", "")
         if "name" in top and not (isinstance(name, str) and name):
-            self.problems.append(f"name is {name!r}; give the profile a short name")
+            self.problems.append(f"name is {_short(name)}; give the profile a short name")
         layout = self.mapping(
             top.get("layout", {}), "layout", ("axes", "buttons"), ("axes", "buttons")
         )
@@ -134,7 +136,7 @@ class _Reader:
             if section in top
         }
         self.conflicts(axes, bindings)
-        return Profile(str(name), axis_counts, button_counts, axes, bindings, buttons)
+        return Profile(name, axis_counts, button_counts, axes, bindings, buttons)
 
     def mapping(
         self, data: Any, where: str, known: tuple[str, ...] | None, required: tuple[str, ...]
@@ -267,5 +269,8 @@ class _Reader:
 
 def _short(value: Any) -> str:
     """Show a value of a file in a message, cut to what fits a line."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # an integer of more digits than Python shows
+        return "a number far too long"
     return text if len(text) <= 60 else text[:57] + "..."

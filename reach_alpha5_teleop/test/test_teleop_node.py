@@ -9,6 +9,7 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -23,7 +24,9 @@ from sensor_msgs.msg import Joy
 from std_srvs.srv import Trigger
 
 from reach_alpha5_common import messages
+from reach_alpha5_common.parameters import ParameterError
 from reach_alpha5_msgs.msg import ArbiterState, ClientHeartbeat, EStop, GripperCtrl, SourceStatus
+from reach_alpha5_teleop.node import TeleopNode
 
 PATIENCE = 30.0
 """Longest time [s] to wait for what must come; a safety bound on a busy machine."""
@@ -37,23 +40,23 @@ publisher = node.create_publisher(Joy, "joy", 10)
 frames = 0
 def publish():
     global frames
-    frames = (frames + 1) % 500
-    pushed = frames > 100
+    frames = (frames + 1) % 200
+    pushed = frames > 50
     message = Joy(axes=[0.0, 1.0 if pushed else 0.0, 0.0, 0.0, 0.0, 0.0], buttons=[0] * 15)
-    message.buttons[9] = int(frames > 50)
+    message.buttons[9] = int(frames > 25)
     publisher.publish(message)
 node.create_timer(0.02, publish)
 rclpy.spin(node)
 """
-"""A joystick driver: untouched, then the deadman held, then the stick pushed forward for 8 s; over
+"""A joystick driver: untouched, then the deadman held, then the stick pushed forward for 3 s; over
 and over, since the node under test may find it in the middle of that."""
 
 
 class Bench:
     """A teleop node in a process, and everything around it in this one."""
 
-    def __init__(self, pilot) -> None:
-        self.pilot = pilot
+    def __init__(self, folder: Path, *arguments: str) -> None:
+        """Start the node with ROS arguments and wait until it is heard; logs go to `folder`."""
         self.namespace = f"/test_{uuid.uuid4().hex}"
         self.context = rclpy.Context()
         rclpy.init(context=self.context)
@@ -72,20 +75,31 @@ class Bench:
         self.joy = self.node.create_publisher(Joy, "joy", 10)
         self.timer = self.node.create_timer(0.02, self.publish)
         self.timer.cancel()
-        self.process: subprocess.Popen[str] | None = None
-
-    def start(self, *arguments: str) -> Bench:
-        """Start the node and wait until it is heard."""
-        self.process = self.launch("-m", "reach_alpha5_teleop.node", "--ros-args",
-            "-r", f"__ns:={self.namespace}", *arguments)  # fmt: skip
+        self._log = folder / "said"
+        self._said_before = 0
+        with self._log.open("w") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "reach_alpha5_teleop.node", "--ros-args",
+                 "-r", f"__ns:={self.namespace}", *arguments],
+                stdout=log, stderr=log,
+            )  # fmt: skip
         self.until(lambda: self.beats)
-        return self
 
-    @staticmethod
-    def launch(*arguments: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [sys.executable, *arguments], text=True, stderr=subprocess.PIPE, stdout=subprocess.PIPE
-        )
+    def said(self) -> str:
+        """Return what the node has said since the last `rest`."""
+        return self._log.read_text()[self._said_before :]
+
+    def rest(self, pilot) -> Bench:
+        """Take the pad away, forget what was before, and have a pilot with another pad ready."""
+        self.pilot = pilot
+        self.timer.cancel()
+        self.node.destroy_publisher(self.joy)
+        self.until(lambda: self.beats and not self.present())
+        self.joy = self.node.create_publisher(Joy, "joy", 10)
+        self._said_before = len(self._log.read_text())
+        for heard in (self.commands, self.beats, self.estops):
+            heard.clear()
+        return self
 
     def until(self, condition: Callable[[], object]) -> None:
         """Spin until the condition holds."""
@@ -136,31 +150,69 @@ class Bench:
         """Say whether the newest command is the stop."""
         return bool(self.commands) and messages.gripper_command(self.commands[-1]).is_neutral
 
-    def stop(self, number: int) -> tuple[int, str]:
-        """Send a signal to the node; return its exit status and what it said."""
-        assert self.process is not None
-        self.process.send_signal(number)
-        _, said = self.process.communicate(timeout=PATIENCE)
-        return self.process.returncode, said
-
     def close(self) -> None:
-        if self.process is not None and self.process.poll() is None:
+        if self.process.poll() is None:
             self.process.kill()
-            self.process.communicate()
+        self.process.wait()
         self.executor.shutdown()
         self.node.destroy_node()
         rclpy.shutdown(context=self.context)
 
 
+@pytest.fixture(scope="module")
+def benches() -> Iterator[dict[tuple[str, ...], Bench]]:
+    """Nodes by their arguments, shared: to start one takes longer than most tests."""
+    running: dict[tuple[str, ...], Bench] = {}
+    yield running
+    for bench in running.values():
+        bench.close()
+
+
 @pytest.fixture
-def bench(pilot) -> Iterator[Bench]:
-    bench = Bench(pilot)
-    yield bench
+def start(benches, tmp_path, pilot) -> Callable[..., Bench]:
+    """Return a function that gives the bench of a node with these arguments, the pad away."""
+
+    def get(*arguments: str) -> Bench:
+        if arguments not in benches:
+            benches[arguments] = Bench(tmp_path, *arguments)
+        return benches[arguments].rest(pilot)
+
+    return get
+
+
+@pytest.fixture
+def bench(start) -> Bench:
+    """A node with all parameters at their defaults."""
+    return start()
+
+
+@pytest.fixture
+def leaving_bench(tmp_path, pilot) -> Iterator[Bench]:
+    """A node that one test may end."""
+    bench = Bench(tmp_path)
+    yield bench.rest(pilot)
     bench.close()
 
 
+@pytest.fixture
+def arbiter_says(bench) -> Iterator[Callable[[SourceStatus], None]]:
+    """An arbiter with one source: tells its status at 10 Hz, as the real one does."""
+    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    states = bench.node.create_publisher(ArbiterState, "arbiter_state", latched)
+    state = ArbiterState()
+    timer = bench.node.create_timer(0.1, lambda: states.publish(state), autostart=False)
+
+    def says(status: SourceStatus) -> None:
+        state.sources = [status]
+        timer.reset()
+
+    yield says
+    bench.node.destroy_timer(timer)
+    bench.node.destroy_publisher(states)
+
+
 def test_stick_reaches_gripper_ctrl_and_its_release_too(bench):
-    bench.start().jog()
+    bench.jog()
     command = messages.gripper_command(bench.commands[-1])
     assert command.cartesian.x == 1.0
     assert command.lifetime == 0.5
@@ -175,7 +227,7 @@ def test_stick_reaches_gripper_ctrl_and_its_release_too(bench):
 
 
 def test_D4_estop_button_reaches_estop_without_the_deadman(bench):
-    bench.start().connect()
+    bench.connect()
     bench.pilot.held.add("estop")
     bench.until(lambda: bench.estops)
     bench.frames(20)
@@ -184,11 +236,13 @@ def test_D4_estop_button_reaches_estop_without_the_deadman(bench):
     assert estop.reason
 
 
-def test_estop_level_is_a_parameter(bench):
-    bench.start("-p", "estop_level:=settle_then_cut").connect()
-    bench.pilot.held.add("estop")
-    bench.until(lambda: bench.estops)
-    assert bench.estops[0].level == EStop.SETTLE_THEN_CUT
+def test_reset_that_nobody_serves_is_told_and_blocks_nothing(bench):
+    bench.connect()
+    bench.frames()
+    bench.pilot.held.add("reset")
+    bench.until(lambda: "nobody offers the service `reset`" in bench.said())
+    bench.pilot.held.clear()
+    bench.jog()
 
 
 def test_D4_reset_button_calls_the_service(bench):
@@ -199,8 +253,8 @@ def test_D4_reset_button_calls_the_service(bench):
         response.success = True
         return response
 
-    bench.node.create_service(Trigger, "reset", serve)
-    bench.start().connect()
+    service = bench.node.create_service(Trigger, "reset", serve)
+    bench.connect()
 
     # The node has to discover the service first: press until it is called.
     def press() -> bool:
@@ -209,27 +263,56 @@ def test_D4_reset_button_calls_the_service(bench):
         return bool(calls)
 
     bench.until(press)
-
-
-def test_reset_that_nobody_serves_is_told_and_blocks_nothing(bench):
-    bench.start().connect()
-    bench.frames()
-    bench.pilot.held.add("reset")
-    bench.frames()
-    bench.pilot.held.clear()
-    bench.jog()
-    _, said = bench.stop(signal.SIGINT)
-    assert "nobody offers the service `reset`" in said
+    bench.until(lambda: "reset: done" in bench.said())
+    bench.node.destroy_service(service)
 
 
 def test_U1_silence_of_the_pad_ends_motion_and_presence(bench):
-    bench.start().jog()
+    bench.jog()
     bench.timer.cancel()
     bench.until(lambda: bench.neutral() and not bench.present())
 
 
-def test_D6_pad_node_that_leaves_ends_motion_before_the_ttl(bench):
-    bench.start("-p", "joy_ttl:=2.0").jog()
+def test_U1_killed_joystick_driver_ends_motion_and_presence(bench):
+    driver = subprocess.Popen([sys.executable, "-c", JOY_PROCESS, bench.namespace])
+    try:
+        bench.until(bench.moving)
+    finally:
+        driver.kill()
+        driver.wait()
+    bench.until(lambda: bench.neutral() and not bench.present())
+
+
+def test_arbiter_that_waits_for_neutral_gets_it_from_a_pad_at_rest(bench, arbiter_says):
+    bench.connect()
+    arbiter_says(SourceStatus(name="teleop", neutral_required=True))
+    bench.until(bench.neutral)
+
+
+def test_arbiter_that_does_not_know_the_source_is_told_about(bench, arbiter_says):
+    arbiter_says(SourceStatus(name="console"))
+    bench.until(lambda: "does not know the source 'teleop'" in bench.said())
+
+
+def test_damaged_frames_are_told_about_and_crash_nothing(bench):
+    bench.connect()
+    for message in (Joy(), Joy(axes=[float("nan")] * 6, buttons=[0] * 15), Joy(axes=[0.0] * 999)):
+        bench.joy.publish(message)
+    bench.until(lambda: "wrong_layout" in bench.said())
+    bench.jog()
+
+
+def test_estop_level_is_a_parameter(start):
+    bench = start("-p", "estop_level:=settle_then_cut", "-p", "joy_ttl:=2.0")
+    bench.connect()
+    bench.pilot.held.add("estop")
+    bench.until(lambda: bench.estops)
+    assert bench.estops[0].level == EStop.SETTLE_THEN_CUT
+
+
+def test_D6_pad_node_that_leaves_ends_motion_before_the_ttl(start):
+    bench = start("-p", "estop_level:=settle_then_cut", "-p", "joy_ttl:=2.0")
+    bench.jog()
     bench.timer.cancel()
     left = time.monotonic()
     bench.node.destroy_publisher(bench.joy)
@@ -237,60 +320,24 @@ def test_D6_pad_node_that_leaves_ends_motion_before_the_ttl(bench):
     assert time.monotonic() - left < 2.0
 
 
-def test_U1_killed_joystick_driver_ends_motion_and_presence(bench):
-    bench.node.destroy_publisher(bench.joy)
-    bench.start()
-    driver = bench.launch("-c", JOY_PROCESS, bench.namespace)
-    try:
-        bench.until(bench.moving)
-    finally:
-        driver.kill()
-        driver.communicate()
-    bench.until(lambda: bench.neutral() and not bench.present())
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_D6_U13_leaving_node_says_neutral_and_absent(bench, number):
-    bench.start().jog()
-    status, said = bench.stop(number)
-    assert status == 0
-    assert "Traceback" not in said
+def test_D6_U13_leaving_node_says_neutral_and_absent(leaving_bench, number):
+    bench = leaving_bench
+    bench.jog()
+    bench.process.send_signal(number)
+    assert bench.process.wait(PATIENCE) == 0
+    assert "Traceback" not in bench.said()
     bench.until(lambda: bench.neutral() and not bench.present())
 
 
-def test_arbiter_that_waits_for_neutral_gets_it_from_a_pad_at_rest(bench):
-    states = bench.node.create_publisher(
-        ArbiterState,
-        "arbiter_state",
-        QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL),
+def test_wrong_parameter_ends_the_node_with_the_reason():
+    command = [sys.executable, "-m", "reach_alpha5_teleop.node", "--ros-args", "-p"]
+    done = subprocess.run(
+        [*command, "profile:=nothing"], capture_output=True, text=True, timeout=PATIENCE
     )
-    bench.start().connect()
-    states.publish(ArbiterState(sources=[SourceStatus(name="teleop", neutral_required=True)]))
-    bench.until(bench.neutral)
-
-
-def test_arbiter_that_does_not_know_the_source_is_told_about(bench):
-    states = bench.node.create_publisher(
-        ArbiterState,
-        "arbiter_state",
-        QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL),
-    )
-    states.publish(ArbiterState(sources=[SourceStatus(name="console")]))
-    bench.start()
-    bench.until(states.get_subscription_count)
-    bench.frames(20)
-    _, said = bench.stop(signal.SIGINT)
-    assert "does not know the source 'teleop'" in said
-
-
-def test_damaged_frames_are_told_about_and_crash_nothing(bench):
-    bench.start().connect()
-    for message in (Joy(), Joy(axes=[float("nan")] * 6, buttons=[0] * 15), Joy(axes=[0.0] * 999)):
-        bench.joy.publish(message)
-    bench.frames()
-    bench.jog()
-    _, said = bench.stop(signal.SIGINT)
-    assert "wrong_layout" in said
+    assert done.returncode == 2
+    assert "xbox_game_controller" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -302,9 +349,10 @@ def test_damaged_frames_are_told_about_and_crash_nothing(bench):
         ("estop_level:=gentle", "cut, settle_then_cut"),
     ],
 )
-def test_wrong_parameter_is_refused_with_what_to_do(bench, parameter, expected):
-    process = bench.launch("-m", "reach_alpha5_teleop.node", "--ros-args", "-p", parameter)
-    _, said = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 2
-    assert expected in said
-    assert "Traceback" not in said
+def test_wrong_parameter_is_refused_with_what_to_do(parameter, expected):
+    rclpy.init(args=["--ros-args", "-p", parameter])
+    try:
+        with pytest.raises(ParameterError, match=expected):
+            TeleopNode()
+    finally:
+        rclpy.shutdown()

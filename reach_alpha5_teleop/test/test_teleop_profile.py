@@ -99,10 +99,22 @@ def test_all_problems_are_told_at_once_and_each_once():
     assert {line.split()[0] for line in lines} >= {"buttons.estop", "speed.faster"}
 
 
-@pytest.mark.parametrize("text", ["", "3", "- a", "a: [", "\x00", "{a: 1, {}: 2}", "? {}\n: 1"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "3", "- a", "a: [", "\x00", "{a: 1, {}: 2}", "? {}\n: 1", "[" * 3000, "a: &a [*a]",
+        "!!bool maybe", "!!float ''", "!!timestamp x", "!!python/name:os x", "0x" + "f" * 9999,
+    ],
+    ids=lambda text: ascii(text)[:20],
+)  # fmt: skip
 def test_text_that_is_no_profile_is_refused(text):
     with pytest.raises(ProfileError):
         load(text)
+
+
+def test_a_name_that_is_a_huge_number_is_refused():
+    with pytest.raises(ProfileError, match="name is a number far too long"):
+        load(yaml.safe_dump(minimal()).replace("name: small", "name: 0x" + "f" * 9999))
 
 
 def test_key_given_twice_is_refused():
@@ -116,7 +128,7 @@ YAML_VALUES = st.recursive(
         st.lists(inner, max_size=3)
         | st.dictionaries(st.sampled_from([*minimal(), "index", "x", "rotate"]), inner, max_size=6)
     ),
-    max_leaves=20,
+    max_leaves=10,
 )
 
 
