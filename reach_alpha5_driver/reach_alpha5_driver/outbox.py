@@ -63,10 +63,10 @@ class Outbox:
             return Outgoing(False, self._unsent)
         release = self._gate.release(now, posture_fresh)
         if release.purge:
-            # The purge may cut a frame in two; a lone terminator keeps its head off the stop.
-            cut = bool(self._unsent) or self._line.queued(now) > 0.0
+            # The purge may cut a frame in two, and an earlier session may have left half of one in
+            # the arm; a lone terminator keeps such a head off the stop.
             self.frames_sent += release.data.count(0)  # frames end with their only zero
-            self._unsent = b"\0" + release.data if cut else release.data
+            self._unsent = b"\0" + release.data
             self._line.purged()
             self._poller.forget()
             self._full = True  # asks for a wake-up as soon as the stop is on the wire
