@@ -1,8 +1,8 @@
 """The demo: a pad session drives the simulated arm through the real stack, and the bytes judge it.
 
-Simulated arm, driver, arbiter and teleop run as processes of their own, from the launch file that a
-drone uses. A recorded pad session is played to them. At the end the byte log of the simulated arm
-says what happened in each phase; the exit status is 0 only if all of it was right.
+Simulated arm, driver, arbiter and teleop run as processes of their own, from the launch file that
+a drone uses. A recorded pad session is played to them. At the end the byte log of the simulated
+arm says what happened in each phase; the exit status is 0 only if all of it was right.
 
 Environment:
   HEADLESS=1  plain lines instead of the live view (also when stdout is no terminal)
@@ -24,12 +24,13 @@ from types import FrameType
 
 from demo_judge import EXPECTED, Evidence, Finding, Window, judge
 from demo_view import LiveView, PlainView, View
-from reach_alpha5_motion.model import ArmModel
 from rich.console import Console
 from rich.table import Table
 from rosbags.highlevel import AnyReader
 from sensor_msgs.msg import Joy
 from stack import Client, Stack, await_ready
+
+from reach_alpha5_motion.model import ArmModel
 
 WORKSPACE = Path(__file__).resolve().parents[1]
 SESSION = WORKSPACE / "examples" / "pad_session"
@@ -83,7 +84,11 @@ def report(console: Console, rows: list[tuple[Window, str, Finding]], ready_afte
     wrong = sum(not finding.ok for _, _, finding in rows)
     console.print(
         f"Motion was possible {ready_after:.1f} s after the start. "
-        + (f"{wrong} of {len(rows)} phases WENT WRONG." if wrong else f"All {len(rows)} phases ok.")
+        + (
+            f"{wrong} of {len(rows)} phases WENT WRONG."
+            if wrong
+            else f"All {len(rows)} phases ok."
+        )
     )
     return wrong == 0
 

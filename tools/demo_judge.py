@@ -1,7 +1,7 @@
 """What the arm must have done in each phase of the demo's pad session, judged from the byte log.
 
-The table `EXPECTED` is the demo's claim. Each entry is a question to the bytes that reached the arm
-and to the positions that it reported, never to what a node says of itself.
+The table `EXPECTED` is the demo's claim. Each entry is a question to the bytes that reached the
+arm and to the positions that it reported, never to what a node says of itself.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
+
 from reach_alpha5_driver.sim.log import TO_DRIVER, LoggedVelocity, WireLog, demanded
 from reach_alpha5_motion.model import A, ArmModel, B, E
 
@@ -81,7 +82,7 @@ class Evidence:
         return found
 
     def posture(self, at: int) -> npt.NDArray[np.float64]:
-        """Return the last positions reported before `at` [ns], chain order [rad, m]; NaN = none."""
+        """Return the positions last reported by `at` [ns], chain order [rad, m]; NaN = none."""
         q = np.full(5, np.nan)
         for time_ns, axis, value in self._positions:
             if time_ns > at:

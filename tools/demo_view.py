@@ -7,11 +7,12 @@ import time
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from reach_alpha5_msgs.msg import ArbiterState, ArmState
 from rich.console import Console, Group
 from rich.live import Live
 from rich.panel import Panel
 from rich.table import Table
+
+from reach_alpha5_msgs.msg import ArbiterState, ArmState
 
 ACTIVITY = {
     ArbiterState.STILL: "still",

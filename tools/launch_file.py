@@ -1,4 +1,4 @@
-"""Entry point of `tools/launch`; apart from the package so that only this process sees its folder."""
+"""Entry point of `tools/launch`, apart from the package: only this process sees its folder."""
 
 import sys
 

@@ -7,7 +7,14 @@ import threading
 from sensor_msgs.msg import Joy
 from stack import Client
 
-AXES = {"left_x": 0, "left_y": 1, "right_x": 2, "right_y": 3, "left_trigger": 4, "right_trigger": 5}
+AXES = {
+    "left_x": 0,
+    "left_y": 1,
+    "right_x": 2,
+    "right_y": 3,
+    "left_trigger": 4,
+    "right_trigger": 5,
+}
 """Place in `Joy.axes`; left and forward are plus."""
 
 BUTTONS = {"a": 0, "b": 1, "x": 2, "y": 3, "back": 4, "start": 6, "lb": 9, "rb": 10}

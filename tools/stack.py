@@ -1,14 +1,12 @@
-"""The whole stack on the simulated arm, brought up from the launch file: for demo, tests and benchmarks.
+"""The whole stack on the simulated arm, from the launch file: for demo, tests and benchmarks.
 
-Everything runs as its own process, over real DDS in a domain that nobody else uses, and the byte log
-of the simulated arm is the judge.
+Everything runs as its own process, over real DDS in a domain that nobody else uses, and the byte
+log of the simulated arm is the judge.
 """
 
 from __future__ import annotations
 
-import fcntl
 import os
-import random
 import threading
 import time
 from collections import deque
@@ -17,6 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import rclpy
+from domain import Domain
 from launch_runner.document import read
 from launch_runner.processes import Runner
 from launch_runner.substitution import find_share
@@ -24,42 +23,14 @@ from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
-from reach_alpha5_driver.sim.log import WireLog, read_log
-from reach_alpha5_msgs.msg import ArbiterState, ArmState, EStop, GripperTel
 from sensor_msgs.msg import JointState, Joy
 from std_srvs.srv import Trigger
 
-DOMAINS = range(10, 100)
-"""ROS domains to choose from: clear of the default 0 and of the ports that Linux hands out."""
+from reach_alpha5_driver.sim.log import WireLog, read_log
+from reach_alpha5_msgs.msg import ArbiterState, ArmState, EStop, GripperTel
 
 NAMESPACE = "alpha5"
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-
-
-class Domain:
-    """A ROS domain id that no other run on this machine has while this object is held."""
-
-    def __init__(self, folder: Path = Path("/tmp")) -> None:
-        """Take a free domain.
-
-        Raises:
-            RuntimeError: all are taken.
-        """
-        for number in random.sample(DOMAINS, len(DOMAINS)):
-            lock: IO[str] = open(folder / f"reach_alpha5_domain_{number}.lock", "a")  # noqa: SIM115
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                lock.close()
-                continue
-            self.number = number
-            self._lock = lock
-            return
-        raise RuntimeError("every ROS domain of this machine is taken by a run of its own")
-
-    def release(self) -> None:
-        """Let others have it."""
-        self._lock.close()
 
 
 class Client:
@@ -164,7 +135,7 @@ class Client:
 
 
 class Stack:
-    """Simulated arm, driver, arbiter and teleop from `alpha5.launch.xml`, in a domain of their own."""
+    """Simulated arm, driver, arbiter and teleop from the launch file, in a domain of their own."""
 
     def __init__(self, folder: Path, **arguments: str) -> None:
         """Prepare to run in `folder`; `arguments` go to the launch file."""
@@ -230,7 +201,7 @@ class Stack:
 
 
 def await_ready(client: Client, seconds: float = 60.0) -> None:
-    """Wait until motion is possible: all five joints are measured and the arbiter hears the driver.
+    """Wait until motion is possible: all joints are measured and the arbiter hears the driver.
 
     Raises:
         TimeoutError: it did not come to that.

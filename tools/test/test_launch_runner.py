@@ -1,4 +1,4 @@
-"""The launch runner: the meaning of stock launch files, and refusal of all that it does not know."""
+"""The launch runner: the meaning of stock launch files, and refusal of all else."""
 
 import io
 import os
@@ -155,7 +155,10 @@ class TestDocument:
         plan = launch(
             """
             <arg name="x" default="1"/>
-            <group><let name="x" value="2"/><executable cmd="echo $(var x)" output="screen"/></group>
+            <group>
+              <let name="x" value="2"/>
+              <executable cmd="echo $(var x)" output="screen"/>
+            </group>
             <let name="x" value="3" unless="true"/>
             <executable cmd="echo $(var x)" output="screen"/>"""
         )
@@ -241,8 +244,9 @@ class TestRunner:
     def test_leaving_ends_every_process_and_is_told_apart_by_signal(self, monkeypatch):
         monkeypatch.setattr("launch_runner.processes.GRACE", 1.0)
         out = io.StringIO()
-        stubborn = "import signal,time\nfor s in (2,15): signal.signal(s, signal.SIG_IGN)\nprint('up', flush=True)\ntime.sleep(99)"
-        polite = "print('up', flush=True)\nimport time\ntime.sleep(99)"
+        polite = "import time\nprint('up', flush=True)\ntime.sleep(99)"
+        deaf = "import signal\nfor s in (2, 15): signal.signal(s, signal.SIG_IGN)\n"
+        stubborn = deaf + polite
         plan = [
             Process("stubborn", (sys.executable, "-c", stubborn)),
             Process("polite", (sys.executable, "-c", polite)),
