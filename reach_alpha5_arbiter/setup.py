@@ -17,5 +17,6 @@ setup(
     maintainer_email="maintainers@reach-alpha5.invalid",
     description="Decides who may move a Reach Alpha 5 manipulator, and whether.",
     license="Apache-2.0",
+    extras_require={"test": ["pytest", "hypothesis"]},
     entry_points={"console_scripts": [f"arbiter_node = {NAME}.node:main"]},
 )

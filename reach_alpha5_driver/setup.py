@@ -22,6 +22,7 @@ setup(
     maintainer_email="maintainers@reach-alpha5.invalid",
     description="Driver, wire protocol and simulated arm for the Reach Alpha 5.",
     license="Apache-2.0",
+    extras_require={"test": ["pytest", "hypothesis"]},
     entry_points={
         "console_scripts": [
             "alpha5-sim = reach_alpha5_driver.sim.cli:main",

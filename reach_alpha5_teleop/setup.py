@@ -22,5 +22,6 @@ setup(
     maintainer_email="maintainers@reach-alpha5.invalid",
     description="A gamepad as a source of commands for a Reach Alpha 5 manipulator.",
     license="Apache-2.0",
+    extras_require={"test": ["pytest", "hypothesis"]},
     entry_points={"console_scripts": [f"teleop_node = {NAME}.node:main"]},
 )

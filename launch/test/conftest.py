@@ -7,8 +7,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 
-from pad import Pad  # noqa: E402
-from stack import Client, Stack, await_ready  # noqa: E402
+from pad import Pad
+from stack import Client, Stack, await_ready
 
 
 class Rig:
@@ -44,10 +44,12 @@ class Rig:
         if self.arbiter().estop_latched or self.arbiter().fault_latched or self.arm().emo:
             self.wait(lambda: self.client.call("reset").success, "reset")
         self.wait(
-            lambda: self.arbiter().activity == 0
-            and not self.arbiter().estop_latched
-            and not self.arm().emo
-            and self.armed(),
+            lambda: (
+                self.arbiter().activity == 0
+                and not self.arbiter().estop_latched
+                and not self.arm().emo
+                and self.armed()
+            ),
             "still, no latch, pad armed",
         )
 

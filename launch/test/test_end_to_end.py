@@ -8,9 +8,10 @@ import signal
 
 import numpy as np
 import pytest
+
 from reach_alpha5_driver.sim.log import TO_DRIVER
-from reach_alpha5_msgs.msg import EStop
 from reach_alpha5_motion.model import ArmModel, B
+from reach_alpha5_msgs.msg import EStop
 
 CHAIN = (5, 4, 3, 2, 1)
 STOP = [(device, 0.0) for device in (0xFF, 1, 2, 3, 4, 5)]
@@ -90,9 +91,7 @@ def to_deployed(rig):
     rig.pad.set(lb=1, right_trigger=-1.0)
     rig.pad.set(a=1)
     rig.wait(lambda: rig.client.last("gripper_tel").gripper.moving_to.pose, "moving to a pose")
-    rig.wait(
-        lambda: not rig.client.last("gripper_tel").gripper.moving_to.pose, "deployed", 90.0
-    )
+    rig.wait(lambda: not rig.client.last("gripper_tel").gripper.moving_to.pose, "deployed", 90.0)
     rig.settle()
     rig.jog(right_x=-1.0)
     rig.wait(lambda: rig.arm().joints[B].position > 0.5, "the wrist turns")

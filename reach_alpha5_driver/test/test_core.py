@@ -198,7 +198,7 @@ def test_commands_at_a_thousand_hertz_neither_fill_the_line_nor_starve_telemetry
         if turn % 5 == 4:
             rig.step()
     carried = 11520 * (rig.now - since) + MAX_QUEUED
-        assert sum(len(data) for at, data in rig.wire if at > since) <= carried
+    assert sum(len(data) for at, data in rig.wire if at > since) <= carried
     for before, joint in zip(reports, rig.core.telemetry.belief.joints, strict=True):
         assert joint.reports - before > 20
 
