@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from reach_alpha5_common.command import StopLevel
-from reach_alpha5_common.refusal import Problem
-
 from reach_alpha5_arbiter.codes import RefusalCode
 from reach_alpha5_arbiter.driver import BLOCKS, Driver
 from reach_alpha5_arbiter.events import Acquire, Command, Return
@@ -15,6 +12,8 @@ from reach_alpha5_arbiter.latches import Latches
 from reach_alpha5_arbiter.motion import Lease
 from reach_alpha5_arbiter.source import Source
 from reach_alpha5_arbiter.tables import Liveness
+from reach_alpha5_common.command import StopLevel
+from reach_alpha5_common.refusal import Problem
 
 NANO = 1_000_000_000
 

@@ -43,9 +43,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from reach_alpha5_common.command import CommandKind, DriverCommand, GripperCommand, StopLevel
-from reach_alpha5_common.refusal import Problem, RefusalLog
-
 from reach_alpha5_arbiter import admission, events
 from reach_alpha5_arbiter.codes import FaultCause, RefusalCode, StopCause
 from reach_alpha5_arbiter.config import ArbiterConfig
@@ -66,6 +63,8 @@ from reach_alpha5_arbiter.tables import (
     Tenure,
     Word,
 )
+from reach_alpha5_common.command import CommandKind, DriverCommand, GripperCommand, StopLevel
+from reach_alpha5_common.refusal import Problem, RefusalLog
 
 UNKNOWN = "(unknown)"
 """Whose a refusal is when the source is none of ours."""

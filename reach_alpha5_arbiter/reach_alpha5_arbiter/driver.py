@@ -11,11 +11,10 @@ import enum
 import math
 from dataclasses import dataclass, replace
 
-from reach_alpha5_common.command import StopLevel
-
 from reach_alpha5_arbiter.codes import FaultCause, RefusalCode, StopCause
 from reach_alpha5_arbiter.events import ArmReport
 from reach_alpha5_arbiter.latches import Latches
+from reach_alpha5_common.command import StopLevel
 
 
 class ArmCondition(enum.IntEnum):

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reach_alpha5_common.command import DriverCommand, GripperCommand
-from reach_alpha5_common.refusal import Refusal
-
 from reach_alpha5_arbiter.codes import StopCause
 from reach_alpha5_arbiter.state import Snapshot
+from reach_alpha5_common.command import DriverCommand, GripperCommand
+from reach_alpha5_common.refusal import Refusal
 
 # ---- in ----------------------------------------------------------------------------------------
 

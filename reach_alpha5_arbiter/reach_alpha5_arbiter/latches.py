@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from reach_alpha5_common.command import StopLevel
-
 from reach_alpha5_arbiter.tables import ESTOP, FAULT, FaultLatch, LatchEvent
+from reach_alpha5_common.command import StopLevel
 
 MAX_TEXT = 200
 """Longest source and reason of an e-stop that is kept, in characters."""

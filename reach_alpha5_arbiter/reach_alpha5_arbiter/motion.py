@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from reach_alpha5_common.command import GripperCommand
-
 from reach_alpha5_arbiter.tables import ACTIVITY, LEASE, Activity, Tenure
+from reach_alpha5_common.command import GripperCommand
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,22 +22,6 @@ from rclpy.event_handler import (
 )
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
-from reach_alpha5_common.messages import (
-    driver_command_message,
-    gripper_command,
-    nanoseconds,
-    time_message,
-)
-from reach_alpha5_common.node_life import declare, run
-from reach_alpha5_msgs.msg import (
-    ArbiterState,
-    ArmState,
-    ClientHeartbeat,
-    DriverCommand,
-    EStop,
-    GripperCtrl,
-)
-from reach_alpha5_msgs.srv import AcquireLease, ReturnLease
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
@@ -56,6 +40,22 @@ from reach_alpha5_arbiter.translate import (
     diagnostics,
     joint_feedback,
 )
+from reach_alpha5_common.messages import (
+    driver_command_message,
+    gripper_command,
+    nanoseconds,
+    time_message,
+)
+from reach_alpha5_common.node_life import declare, run
+from reach_alpha5_msgs.msg import (
+    ArbiterState,
+    ArmState,
+    ClientHeartbeat,
+    DriverCommand,
+    EStop,
+    GripperCtrl,
+)
+from reach_alpha5_msgs.srv import AcquireLease, ReturnLease
 
 COMMANDS = QoSProfile(depth=10)
 """Reliable, volatile: a command that nobody was there to hear is not said later."""

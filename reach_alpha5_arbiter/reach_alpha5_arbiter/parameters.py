@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reach_alpha5_common.parameters import Parameter, ParameterError
-
 from reach_alpha5_arbiter.config import ArbiterConfig, SourceConfig
+from reach_alpha5_common.parameters import Parameter, ParameterError
 
 PARAMETERS = (
     Parameter(

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reach_alpha5_common.command import StopLevel
-from reach_alpha5_common.refusal import Refusal
-
 from reach_alpha5_arbiter.codes import StopCause
 from reach_alpha5_arbiter.tables import Activity
+from reach_alpha5_common.command import StopLevel
+from reach_alpha5_common.refusal import Refusal
 
 
 @dataclass(frozen=True, slots=True)

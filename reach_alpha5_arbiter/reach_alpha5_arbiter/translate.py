@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 from builtin_interfaces.msg import Duration, Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from reach_alpha5_common.messages import duration, refusal_message
-from reach_alpha5_msgs import msg
 from sensor_msgs.msg import JointState
 
 from reach_alpha5_arbiter.events import ArmReport, JointFeedback
 from reach_alpha5_arbiter.state import Snapshot, SourceSnapshot
+from reach_alpha5_common.messages import duration, refusal_message
+from reach_alpha5_msgs import msg
 
 JAWS = "axis_a"
 """The joint, after any prefix, whose velocity is in m/s."""

@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from reach_alpha5_arbiter import events
+from reach_alpha5_arbiter.codes import StopCause
+from reach_alpha5_arbiter.config import ArbiterConfig, SourceConfig
+from reach_alpha5_arbiter.core import MotionArbiter
+from reach_alpha5_arbiter.driver import ArmCondition
+from reach_alpha5_arbiter.state import Snapshot, SourceSnapshot
+from reach_alpha5_arbiter.tables import Activity
 from reach_alpha5_common.command import (
     STILL,
     ArmInput,
@@ -15,14 +22,6 @@ from reach_alpha5_common.command import (
     KnownPose,
     Pose,
 )
-
-from reach_alpha5_arbiter import events
-from reach_alpha5_arbiter.codes import StopCause
-from reach_alpha5_arbiter.config import ArbiterConfig, SourceConfig
-from reach_alpha5_arbiter.core import MotionArbiter
-from reach_alpha5_arbiter.driver import ArmCondition
-from reach_alpha5_arbiter.state import Snapshot, SourceSnapshot
-from reach_alpha5_arbiter.tables import Activity
 
 PAD, APP, BOT = "teleop", "app", "autonomy"
 SOURCES = (

@@ -10,13 +10,12 @@ from __future__ import annotations
 import copy
 import math
 
-from reach_alpha5_common.command import CommandKind, DriverCommand, GripperCommand, StopLevel
-
 from reach_alpha5_arbiter import events
 from reach_alpha5_arbiter.codes import StopCause
 from reach_alpha5_arbiter.config import ArbiterConfig
 from reach_alpha5_arbiter.state import Snapshot
 from reach_alpha5_arbiter.tables import Activity
+from reach_alpha5_common.command import CommandKind, DriverCommand, GripperCommand, StopLevel
 
 ALWAYS_SAID = {
     StopCause.ESTOP,

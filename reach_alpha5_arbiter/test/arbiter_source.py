@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 import rclpy
+
 from reach_alpha5_msgs.msg import ClientHeartbeat, GripperCtrl
 
 

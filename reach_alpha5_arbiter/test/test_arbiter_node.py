@@ -19,6 +19,9 @@ from rclpy.context import Context
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
+from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
+
 from reach_alpha5_msgs.msg import (
     ArbiterState,
     ArmState,
@@ -28,8 +31,6 @@ from reach_alpha5_msgs.msg import (
     GripperCtrl,
 )
 from reach_alpha5_msgs.srv import AcquireLease, ReturnLease
-from sensor_msgs.msg import JointState
-from std_srvs.srv import Trigger
 
 DOMAIN = 1 + os.getpid() % 100
 NAMESPACE = f"/arbiter_test_{os.getpid()}"

@@ -27,13 +27,13 @@ from arbiter_bench import (
     sent,
     stops,
 )
-from reach_alpha5_common.command import STILL, CommandKind, GripperCommand, StopLevel
 
 from reach_alpha5_arbiter import events
 from reach_alpha5_arbiter.codes import StopCause
 from reach_alpha5_arbiter.config import ArbiterConfig, SourceConfig
 from reach_alpha5_arbiter.driver import ArmCondition
 from reach_alpha5_arbiter.tables import Activity
+from reach_alpha5_common.command import STILL, CommandKind, GripperCommand, StopLevel
 
 ESTOP = events.EStopPress(StopLevel.CUT, "pilot", "a hand in the way")
 

@@ -14,12 +14,12 @@ from dataclasses import replace
 
 from arbiter_bench import BOT, FORWARD, NONSENSE, PAD, WALL, report
 from arbiter_judge import Judge
-from reach_alpha5_common.command import STILL, GripperCommand
 
 from reach_alpha5_arbiter import events
 from reach_alpha5_arbiter.config import ArbiterConfig, SourceConfig
 from reach_alpha5_arbiter.core import MotionArbiter
 from reach_alpha5_arbiter.driver import ArmCondition
+from reach_alpha5_common.command import STILL, GripperCommand
 
 STEP = 1.0
 BRIEF = replace(FORWARD, lifetime=1.5 * STEP)

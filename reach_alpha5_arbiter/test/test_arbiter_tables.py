@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reach_alpha5_common.parameters import ParameterError
 
 from reach_alpha5_arbiter.codes import Code, FaultCause, RefusalCode, StopCause
 from reach_alpha5_arbiter.docs import generated, spliced
@@ -29,6 +28,7 @@ from reach_alpha5_arbiter.tables import (
     Machine,
     Word,
 )
+from reach_alpha5_common.parameters import ParameterError
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "arbiter.md"
 

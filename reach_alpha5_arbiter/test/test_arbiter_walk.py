@@ -24,11 +24,11 @@ from arbiter_judge import Judge
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
-from reach_alpha5_common.command import STILL, GripperCommand
 
 from reach_alpha5_arbiter import events
 from reach_alpha5_arbiter.core import MotionArbiter
 from reach_alpha5_arbiter.driver import ArmCondition
+from reach_alpha5_common.command import STILL, GripperCommand
 
 STEPS = int(os.environ.get("ARBITER_STEPS", "50000"))
 """Steps of the walk of each seed; the environment raises it."""
