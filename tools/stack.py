@@ -55,8 +55,14 @@ class Client:
         self.estop = self.node.create_publisher(EStop, "estop", 10)
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self.node)
-        self._thread = threading.Thread(target=self._executor.spin, daemon=True)
+        self._leaving = False
+        self._thread = threading.Thread(target=self._spin, daemon=True)
         self._thread.start()
+
+    def _spin(self) -> None:
+        # Not `spin`: that ends when the executor is shut down under it, by an exception at times.
+        while not self._leaving:
+            self._executor.spin_once(timeout_sec=0.1)
 
     def listen(self, kind: type, topic: str, qos: QoSProfile | int, keep: int = 20_000) -> None:
         """Keep the messages of a topic, each with the CLOCK_MONOTONIC [ns] of its arrival."""
@@ -128,8 +134,9 @@ class Client:
 
     def close(self) -> None:
         """Leave the domain."""
-        self._executor.shutdown()
+        self._leaving = True
         self._thread.join(10.0)
+        self._executor.shutdown()
         self.node.destroy_node()
         rclpy.shutdown(context=self._context)
 

@@ -226,7 +226,7 @@ def test_a_message_that_says_no_objection_stops_and_clears_nothing(rig):
     rig.client.call("estop")
     rig.wait(lambda: rig.arbiter().estop_latched and rig.arm().emo, "both latches")
     rig.client.estop.publish(EStop(level=EStop.NONE, source="test"))
-    stays_silent(rig, "no objection")
+    stays_still(rig, "no objection")
     assert rig.arbiter().estop_latched and rig.arm().emo
 
 

@@ -7,10 +7,11 @@ the process goes. So the signals are ours here.
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Sequence
-from types import FrameType
 from typing import Any, Protocol
 
 import rclpy
@@ -18,11 +19,9 @@ from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescri
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
+from rclpy.task import Future
 
 from reach_alpha5_common.parameters import Parameter, ParameterError, check
-
-POLL = 0.05
-"""Longest time [s] that a signal waits to be seen while the executor has nothing to do."""
 
 
 class ClosableNode(Protocol):
@@ -72,13 +71,7 @@ def run(make: Callable[[], Node], argv: Sequence[str] | None = None) -> int:
     0 after a signal, 2 when a parameter is wrong (the reason is on stderr). An exception in a
     callback closes the node, so that the stop leaves, and then is raised.
     """
-    asked_to_leave: list[int] = []
-
-    def on_signal(number: int, frame: FrameType | None) -> None:
-        asked_to_leave.append(number)
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, on_signal)
+    leave = _on_signals()
     rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
     try:
         try:
@@ -89,8 +82,7 @@ def run(make: Callable[[], Node], argv: Sequence[str] | None = None) -> int:
         executor = SingleThreadedExecutor()
         executor.add_node(node)
         try:
-            while not asked_to_leave:
-                executor.spin_once(timeout_sec=POLL)
+            executor.spin_until_future_complete(leave)
         finally:
             node.close()  # type: ignore[attr-defined]
             executor.shutdown()
@@ -98,3 +90,26 @@ def run(make: Callable[[], Node], argv: Sequence[str] | None = None) -> int:
     finally:
         rclpy.try_shutdown()
     return 0
+
+
+def _on_signals() -> Future[int]:
+    """Return what SIGINT or SIGTERM completes.
+
+    A handler in Python runs only once the executor's wait in C is over, and that may be never. So
+    the signal's number goes through a pipe to a thread, which completes the future and thereby
+    ends the wait. To poll instead would cost every node a share of a core.
+    """
+    leave: Future[int] = Future()
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: None)  # instead of what ends the process at once
+
+    def forward() -> None:
+        while number := os.read(reading, 1):
+            if number[0] in (signal.SIGINT, signal.SIGTERM) and not leave.done():
+                leave.set_result(number[0])
+
+    threading.Thread(target=forward, name="signals", daemon=True).start()
+    return leave

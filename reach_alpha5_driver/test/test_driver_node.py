@@ -350,7 +350,7 @@ def test_U11_a_stop_stops_all_five_joints_and_is_not_streamed(drive):
     operator.push(CLOCKWISE, drive.moving)
     since = drive.mark()
     operator.stop()
-    operator.until(lambda: not drive.moving())
+    operator.until(lambda: devices_told(drive.log(since).velocities()[-6:]) == STOP)
     operator.until(drive.at_rest)
     told = drive.log(since).velocities()
     assert devices_told(told[-6:]) == STOP
@@ -435,8 +435,7 @@ def test_U13_a_signal_in_motion_stops_the_arm_and_ends_cleanly(fresh, number):
     fresh.operator.until(fresh.ready)
     fresh.operator.push(CLOCKWISE, fresh.moving)
     assert fresh.end(number) == 0
-    fresh.operator.until(lambda: not fresh.moving())
-    assert devices_told(fresh.log().velocities()[-6:]) == STOP
+    fresh.operator.until(lambda: devices_told(fresh.log().velocities()[-6:]) == STOP)
     assert "Traceback" not in fresh.said()
 
 
