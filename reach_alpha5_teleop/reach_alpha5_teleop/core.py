@@ -42,13 +42,11 @@ class TeleopConfig:
         source: our name in the arbiter's configuration.
         joy_ttl: silence of the pad beyond this is absence.
         command_lifetime: a motion command ends by itself after this.
-        heartbeat_period: time between two heartbeats.
     """
 
     source: str = "teleop"
     joy_ttl: float = 0.5
     command_lifetime: float = 0.5
-    heartbeat_period: float = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +115,6 @@ class TeleopCore:
         self._armed = False
         self._moving = False
         self._at_rest = False
-        self._next_heartbeat = 0.0
         self._neutral_at = float("-inf")
         self.refusals = RefusalLog()
 
@@ -188,16 +185,9 @@ class TeleopCore:
         return out
 
     def tick(self, now: float) -> list[Output]:
-        """Let time pass: notice silence, beat."""
+        """Let time pass, called once in every heartbeat period: notice silence, beat."""
         out = self._absent(now) if self._pad.expire(now) else []
-        if now >= self._next_heartbeat:
-            # Counted from when it was due, so that late ticks do not slow the beat; after a
-            # pause from now, so that no burst makes up for it.
-            self._next_heartbeat += self._config.heartbeat_period
-            if self._next_heartbeat <= now:
-                self._next_heartbeat = now + self._config.heartbeat_period
-            out.append(self._heartbeat())
-        return out
+        return [*out, self._heartbeat()]
 
     def close(self, now: float) -> list[Output]:
         """Leave: one neutral command and a heartbeat that says so (D6, rule 11)."""

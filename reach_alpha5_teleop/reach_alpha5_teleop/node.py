@@ -6,6 +6,8 @@ import time
 import uuid
 from collections.abc import Iterable
 
+from rclpy.clock import Clock
+from rclpy.clock_type import ClockType
 from rclpy.duration import Duration
 from rclpy.event_handler import QoSSubscriptionMatchedInfo, SubscriptionEventCallbacks
 from rclpy.node import Node
@@ -68,7 +70,6 @@ class TeleopNode(Node):
                 source=self._source,
                 joy_ttl=values["joy_ttl"],
                 command_lifetime=values["command_lifetime"],
-                heartbeat_period=values["heartbeat_period"],
             ),
         )
         self._commands = self.create_publisher(
@@ -97,8 +98,9 @@ class TeleopNode(Node):
             event_callbacks=SubscriptionEventCallbacks(matched=self._on_joy_matched),
         )
         self.create_subscription(ArbiterState, "arbiter_state", self._on_arbiter_state, LATCHED)
-        # Twice per heartbeat, so that a beat is at most half a period late.
-        self.create_timer(values["heartbeat_period"] / 2.0, self._on_tick)
+        # Steady, so that neither a clock that is set nor simulated time holds a watchdog up.
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self.create_timer(values["heartbeat_period"], self._on_tick, clock=steady)
         self.get_logger().info(
             f"pad profile {self._profile.name}, sticks move the arm in "
             f"{self._core.mode.value} coordinates"

@@ -350,19 +350,10 @@ def test_arbiter_that_is_content_changes_nothing(pilot, commands, owner):
 # Life.
 
 
-def test_heartbeat_keeps_its_rate_with_uneven_ticks(pilot):
-    beats = 0
-    for _ in range(100):
-        pilot.now += 0.07
-        beats += len(pilot.core.tick(pilot.now))
-    assert beats == pytest.approx(70, abs=1)
-
-
-def test_pause_is_not_made_up_for_by_a_burst(pilot):
-    pilot.wait(1.0)
-    pilot.now += 60.0
-    assert len(pilot.core.tick(pilot.now)) == 1
-    assert pilot.core.tick(pilot.now + 0.05) == []
+def test_every_tick_beats_and_says_whether_the_pad_is_there(pilot):
+    assert pilot.core.tick(pilot.now) == [Heartbeat(False)]
+    pilot.connect()
+    assert pilot.core.tick(pilot.now) == [Heartbeat(True)]
 
 
 @pytest.mark.parametrize("moving", [True, False])
