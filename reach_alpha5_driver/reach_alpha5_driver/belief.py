@@ -2,8 +2,9 @@
 
 Nothing the line says is taken at its word. An 8-bit checksum lets a damaged frame through now and
 then, so a value must be one that the joint can have: inside the widest limits, and no further from
-the last one than the joint can have moved since. A joint that really is elsewhere (it was moved
-while nobody listened) is believed again once several reports in a row agree with each other.
+the last one than the joint can have moved since. Reports that contradict it but agree with each
+other say that it is not known where the joint is: its position goes stale, so that nothing moves
+from it, and is believed again when the next one agrees too.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from reach_alpha5_driver.devices import DEVICES
 AGREEING_AFTER_GAP = 2
 """Reports that must agree before a position is believed at start or after a silence."""
 
-AGREEING_AFTER_JUMP = 3
-"""Reports that must agree before a position is believed that contradicts a fresh one."""
+CONTRADICTIONS = 3
+"""Reports that must agree with each other before they make a fresh position stale."""
 
 
 SPEED_FACTOR = 2.0
@@ -121,12 +122,15 @@ class Belief:
         )
         belief._agreeing = belief._agreeing + 1 if agrees else 1
         belief._candidate, belief._candidate_at = value, now
-        if belief._agreeing >= (AGREEING_AFTER_JUMP if fresh else AGREEING_AFTER_GAP):
-            self._believe(belief, value, now)
-            return True
-        if fresh:  # a first report after a gap is awaited, not doubted
+        if fresh:
             self.implausible += 1
-        return False
+            if belief._agreeing >= CONTRADICTIONS:
+                belief.position_at = -math.inf
+            return False
+        if belief._agreeing < AGREEING_AFTER_GAP:  # a first report after a gap is awaited
+            return False
+        self._believe(belief, value, now)
+        return True
 
     def on_velocity(self, joint: int, value: float, now: float) -> bool:
         """Take a velocity report; return whether it is believed."""

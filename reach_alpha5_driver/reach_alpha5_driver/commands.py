@@ -23,8 +23,10 @@ class CommandDesk:
 
     Engagement. The driver does not trust that the arbiter asked for a neutral: after an e-stop, a
     lost line or a stale posture it takes no motion until it has seen for itself that nobody asks
-    for any. A STOP, a RESET or a neutral INPUT says so, and so does silence for `max_lifetime`:
-    whoever wants motion repeats his demand within its lifetime.
+    for any. A STOP or a neutral INPUT says so, and so does a RESET or silence for `max_lifetime`
+    if the last word before it did not ask for motion. Silence after one that did is a lapse, since
+    whoever wants motion repeats his demand within its lifetime: what comes after it may have been
+    said long ago, and wants a STOP first.
     """
 
     def __init__(
@@ -39,6 +41,8 @@ class CommandDesk:
         self._max_lifetime = max_lifetime
         self._notes = notes
         self._order = CommandOrder(max_lifetime)
+        self._asks = False
+        """Whether the last word asked for motion."""
         self._asked_at = -math.inf
 
     def on_estop(self, level: int, source: str, reason: str, now: float) -> None:
@@ -55,9 +59,8 @@ class CommandDesk:
         if command.kind is CommandKind.STOP:
             self._stop(command, in_order, now)
             return
-        quiet_since = max(self._asked_at, self._gate.disengaged_at)
-        if command.kind is CommandKind.JOINT or not command.input.is_neutral:
-            self._asked_at = now
+        asks = command.kind is CommandKind.JOINT or not command.input.is_neutral
+        rested = self._note_asking(now) if asks else False
         if not in_order:
             problem: Problem | None = self._order.problem(command)
         elif command.kind is CommandKind.RESET:
@@ -65,15 +68,25 @@ class CommandDesk:
         else:
             problem = input_problem(command, self._max_lifetime)
             if problem is None:
-                problem = self._take_input(command, received, now, quiet_since)
+                problem = self._take_input(command, received, now, rested)
             if problem is not None:
                 # Whoever asks for what cannot be no longer asks for what stood before.
                 self._gate.rest("refused")
         if problem is not None:
             self.refusals.refuse(problem, SOURCE, now)
 
+    def _note_asking(self, now: float) -> bool:
+        """Note that motion is asked for; return whether the silence before was a neutral."""
+        if self._asks and now - self._asked_at >= self._max_lifetime:
+            self._gate.disengage("lapsed", now)
+        rested = not self._asks and now - self._gate.disengaged_at >= self._max_lifetime
+        self._asks, self._asked_at = True, now
+        return rested
+
     def _stop(self, command: DriverCommand, in_order: bool, now: float) -> None:
         """Stop, whatever the command's number; only one in order is a neutral as well."""
+        if in_order:
+            self._asks = False
         if command.stop_level is not StopLevel.NONE:
             self.on_estop(command.stop_level, "the arbiter", "a stop with a level", now)
             return
@@ -91,14 +104,16 @@ class CommandDesk:
             )
         self._gate.reset()
         self._gate.arm_answers(self._belief.answers(now), now)
-        self._gate.engage()
+        if not self._asks:
+            self._gate.engage()
         self._notes.append(Note("info", "reset: latches cleared"))
         return None
 
     def _take_input(
-        self, command: DriverCommand, received: float, now: float, quiet_since: float
+        self, command: DriverCommand, received: float, now: float, rested: bool
     ) -> Problem | None:
         if command.input.is_neutral:
+            self._asks = False
             self.control_mode = command.input.arm_input
             self._gate.rest("neutral")
             self._gate.engage()
@@ -106,7 +121,7 @@ class CommandDesk:
         expires = received + command.lifetime
         if expires <= now:
             return Problem("late", "the command's lifetime was over before it could be obeyed")
-        if now - quiet_since >= self._max_lifetime:
+        if rested:
             self._gate.engage()
         problem = self._blocked(now)
         if problem is None:

@@ -23,16 +23,13 @@ from reach_alpha5_driver.belief import JointBounds
 from reach_alpha5_driver.commands import CommandDesk
 from reach_alpha5_driver.config import CoreConfig
 from reach_alpha5_driver.demand import Demand
-from reach_alpha5_driver.devices import DEVICES
 from reach_alpha5_driver.gate import Gate
 from reach_alpha5_driver.outbox import NOTHING, Outbox, Outgoing
 from reach_alpha5_driver.poller import Poller
+from reach_alpha5_driver.rest import RestWatch
 from reach_alpha5_driver.snapshot import Note
 from reach_alpha5_driver.telemetry import Telemetry
 from reach_alpha5_motion.resolver import Resolution
-
-RESTING = {"rad": 0.02, "m": 0.0002}
-"""Measured speed [rad/s, m/s] below which a joint rests."""
 
 MOTION_SPACING = 0.5
 """Least time between two sets of rates, in control periods: a changed command is resolved at once,
@@ -86,7 +83,7 @@ class DriverCore:
         self._period = 1.0 / config.control_rate
         self._resolved: GripperCommand | None = None
         self._resolved_at = -math.inf
-        self._moving_since: float | None = None
+        self._rest = RestWatch(config.stop_confirm_time, config.stop_repeat_period)
 
     # -- the line
 
@@ -103,7 +100,7 @@ class DriverCore:
         self.connected = False
         self.telemetry.line_closed()
         self.gate.line_closed(now)
-        self._moving_since = None
+        self._rest.forget()
         self.notes.append(Note("error", f"the line to the arm is lost: {reason}"))
 
     def receive_data(self, data: bytes, now: float) -> None:
@@ -141,9 +138,10 @@ class DriverCore:
         demand = self.gate.demand
         if demand is None:
             self.resolution = None
-            self._watch_rest(now)
+            if self._rest.is_broken(belief, self.gate.last_stop_at, now):
+                self.gate.still_moving()
         else:
-            self._moving_since = None
+            self._rest.forget()
             if now >= self._resolve_at(demand):
                 self._resolve(demand, now)
 
@@ -153,7 +151,7 @@ class DriverCore:
             return math.inf
         if self.gate.stop_owed:
             return now
-        times = [self.telemetry.next_time(now), self._repeat_at()]
+        times = [self.telemetry.next_time(now), self._rest.next_time(self.gate.last_stop_at)]
         demand = self.gate.demand
         if demand is not None:
             times += [demand.expires, self._resolve_at(demand)]
@@ -177,28 +175,6 @@ class DriverCore:
             self.on_internal_error("unresolved", f"no joint rates for the command: {error}", now)
             return
         self.resolution = resolution
-
-    def _watch_rest(self, now: float) -> None:
-        """Repeat the stop while the arm is measured to move although nothing may move it."""
-        speeds = self.telemetry.belief.velocities(now)
-        moving = any(
-            abs(speed) > RESTING[device.unit]  # a NaN is not above it: silence is not motion
-            for speed, device in zip(speeds, DEVICES, strict=True)
-        )
-        if not moving:
-            self._moving_since = None
-        elif self._moving_since is None:
-            self._moving_since = now
-        elif now >= self._repeat_at():
-            self.gate.still_moving()
-
-    def _repeat_at(self) -> float:
-        if self._moving_since is None:
-            return math.inf
-        return max(
-            self._moving_since + self._config.stop_confirm_time,
-            self.gate.last_stop_at + self._config.stop_repeat_period,
-        )
 
     # -- the write
 

@@ -11,9 +11,9 @@ engaged, the arm answers, every joint's position is fresh, and the demand's life
 demand only.
 
 A stop is one broadcast of velocity zero, then velocity zero to each device, and asks for what the
-line still has queued to be purged first. It is written once. It is written again only while the
-measured velocities say that the arm moves all the same: a stream of zeroes would look like a live
-jog.
+line still has queued to be purged first. It is written once: a stream of zeroes would look like a
+live jog. It is written again only when the arm is measured to move all the same, and when joints
+that were silent are heard again: they may not have heard it either.
 """
 
 from __future__ import annotations
@@ -61,6 +61,7 @@ class Gate:
         self.disengaged_at = -math.inf
         self._owed: str | None = None
         self._moved = True  # what an earlier driver left behind is not known
+        self._all_heard = False
         self._rates: tuple[float, ...] | None = None
 
     # -- what opens it
@@ -122,10 +123,13 @@ class Gate:
 
     def fault(self, cause: str, now: float) -> None:
         """Latch a fault; any cause is listed once."""
+        fresh_latch = not self.fault_causes
         if cause not in self.fault_causes:
             self.fault_causes.append(cause)
         self._end("fault")
         self.stop("fault", now)
+        if fresh_latch:
+            self._owe("fault")
         self._enter(Event.FAULT)
         self.disengaged_at = now
 
@@ -179,6 +183,9 @@ class Gate:
 
     def check(self, now: float, posture_fresh: bool) -> None:
         """Turn everything that has become a reason to stop into an owed stop."""
+        if posture_fresh and not self._all_heard:
+            self._owe("heard_again")
+        self._all_heard = posture_fresh
         if self.state is State.EXECUTING:
             if self.demand is None or now >= self.demand.expires:
                 self.rest("expired")

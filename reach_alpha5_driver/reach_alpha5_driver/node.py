@@ -7,6 +7,7 @@ with the first and the last hanging as without them: demands end by themselves i
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from functools import partial
@@ -78,10 +79,20 @@ class DriverNode(Node):
         self._loop.estop(message.level, message.source, message.reason)
 
     def _on_driver_command(self, message: DriverCommand, info: MessageInfo) -> None:
-        # How long it lay in the queue of this process counts into its age. Both times are of the
-        # same clock; should that be set in between, the command can only seem older than it is.
-        waited = max(0.0, (time.time_ns() - info["received_timestamp"]) / NANO)
+        waited = time_waited(info["received_timestamp"], time.time_ns())
         self._loop.command(driver_command(message), time.monotonic() - waited)
+
+
+def time_waited(received: int, now: int) -> float:
+    """Return how long [s] a message lay in the queue of this process: that counts into its age.
+
+    Both times are wall-clock nanoseconds. A clock that was set back in between leaves the age
+    unknown: such a message is too old for anything. Some middlewares do not tell `received` and
+    give 0: then the age counts from now.
+    """
+    if received == 0:
+        return 0.0
+    return (now - received) / NANO if now >= received else math.inf
 
 
 def read_model(values: dict[str, Any]) -> ArmModel:

@@ -94,8 +94,8 @@ PARAMETERS = (
     Parameter(
         "max_command_lifetime",
         _CORE.max_command_lifetime,
-        "Longest lifetime that a driver command may have. Silence of this length also counts as "
-        "neutral.",
+        "Longest lifetime that a driver command may have. Silence of this length after a demand "
+        "for motion is a lapse: only a stop engages again.",
         "s",
         range=(0.05, 2.0),
     ),

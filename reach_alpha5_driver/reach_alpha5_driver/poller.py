@@ -114,6 +114,7 @@ class Poller:
         """Give the credit of a reply back. A report that nobody asked for changes nothing."""
         target = self._by_id[device_id]
         target.misses = 0
+        target.ask_after = -math.inf
         for order in target.orders:
             if packet_id in order.missing:
                 order.missing.remove(packet_id)

@@ -15,6 +15,9 @@ from reach_alpha5_driver.states import State
 
 NO_LIMITS = (False,) * len(DEVICES)
 
+NOT_DRIVEN = (None, Mode.DISABLE, Mode.PASSIVE)
+"""Modes in which a device ignores every demand; None = not known."""
+
 PACKET_ERRORS = ("unknown_device", "unknown_packet", "bad_payload")
 
 
@@ -29,7 +32,7 @@ def arm_picture(core: DriverCore, now: float) -> ArmPicture:
         state=gate.state,
         powered=core.connected
         and belief.answers(now)
-        and all(joint.mode not in (None, Mode.DISABLE) for joint in belief.joints),
+        and all(joint.mode not in NOT_DRIVEN for joint in belief.joints),
         estop_level=gate.estop_level,
         estop_epoch=gate.estop_epoch,
         stream_open=demand is not None and gate.state is State.EXECUTING,
@@ -39,8 +42,10 @@ def arm_picture(core: DriverCore, now: float) -> ArmPicture:
         last_refusal=core.desk.refusals.last,
         link=_link_picture(core),
         joints=tuple(
-            _joint_picture(device, joint, belief.stale(device.index, now), now)
-            for device, joint in zip(DEVICES, belief.joints, strict=True)
+            _joint_picture(device, joint, velocity, belief.stale(device.index, now), now)
+            for device, joint, velocity in zip(
+                DEVICES, belief.joints, belief.velocities(now), strict=True
+            )
         ),
         posture_at=belief.newest(),
         control_mode=core.desk.control_mode,
@@ -50,14 +55,16 @@ def arm_picture(core: DriverCore, now: float) -> ArmPicture:
     )
 
 
-def _joint_picture(device: Device, joint: JointBelief, stale: bool, now: float) -> JointPicture:
+def _joint_picture(
+    device: Device, joint: JointBelief, velocity: float, stale: bool, now: float
+) -> JointPicture:
     return JointPicture(
         axis=device.joint,
         device_id=device.id,
         stale=stale,
         mode=joint.mode,
         position=joint.position,
-        velocity=joint.velocity,
+        velocity=velocity,
         current=joint.current,
         temperature=joint.temperature,
         humidity=joint.humidity,

@@ -31,6 +31,7 @@ class JointPicture:
     mode: int | None
     position: float
     velocity: float
+    """NaN also where none is fresh."""
     current: float
     temperature: float
     humidity: float

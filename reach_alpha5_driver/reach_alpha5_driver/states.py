@@ -30,8 +30,8 @@ class Event(enum.Enum):
 
     ARM_ANSWERS = "the first fresh position after silence"
     ARM_SILENT = "the port closed, or no joint has a fresh position"
-    ENGAGE = "a command that asks for no motion, or silence of the commands long enough"
-    DISENGAGE = "an e-stop, or the posture went stale"
+    ENGAGE = "a command that asks for no motion, or silence after one long enough"
+    DISENGAGE = "an e-stop, the posture went stale, or who asked for motion fell silent"
     MOVE = "a demand for motion was taken"
     REST = "the demand ended: stopped, neutral, expired or refused"
     FAULT = "a fault latched"

@@ -9,7 +9,7 @@ from driver_rig import BOUNDS
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reach_alpha5_driver.belief import AGREEING_AFTER_JUMP, Belief, joint_bounds
+from reach_alpha5_driver.belief import CONTRADICTIONS, Belief, joint_bounds
 
 STALE = 0.25
 E, A = 0, 4
@@ -55,10 +55,18 @@ def test_one_bad_report_among_good_ones_costs_only_itself(belief):
     assert belief.implausible == 1
 
 
-def test_a_joint_that_really_is_elsewhere_is_believed_after_three_reports(belief):
+def test_rule_17_a_joint_that_says_again_and_again_that_it_jumped_is_stale_before_it_is_believed(
+    belief,
+):
     at = report(belief, [1.0, 1.0])
-    believed = [belief.on_position(E, 3.0, at + 0.01 * turn) for turn in range(1, 4)]
-    assert believed == [False] * (AGREEING_AFTER_JUMP - 1) + [True]
+    for turn in range(1, CONTRADICTIONS + 1):
+        assert not belief.stale(E, at + 0.01 * turn)
+        assert not belief.on_position(E, 3.0, at + 0.01 * turn)
+    at += 0.01 * CONTRADICTIONS
+    assert belief.stale(E, at)
+    assert belief.joints[E].position == 1.0
+    assert belief.on_position(E, 3.0, at + 0.01)
+    assert not belief.stale(E, at + 0.01)
 
 
 @pytest.mark.parametrize("value", [-0.2, 6.5, 1e30, -math.inf, math.inf, math.nan])
@@ -144,6 +152,5 @@ def test_whatever_is_reported_a_believed_position_is_inside_the_widest_limits(re
         if believed:
             assert -0.1 <= position <= 6.4
         else:
-            assert (position, belief.joints[E].position_at) == (before, before_at) or (
-                math.isnan(position) and math.isnan(before)
-            )
+            assert position == before or (math.isnan(position) and math.isnan(before))
+            assert belief.joints[E].position_at in (before_at, -math.inf)

@@ -177,6 +177,7 @@ def test_rule_17_a_bug_stops_the_arm_latches_a_fault_and_does_not_end_the_thread
     assert bench.loop.picture.fault_causes == ("internal_error",)
     assert any("ZeroDivisionError: made up" in text for text in bench.said())
     bench.resolver.error = None
+    bench.stop()
     bench.reset()
     until(lambda: bench.loop.picture.state is State.ENABLED)
     bench.start_moving()

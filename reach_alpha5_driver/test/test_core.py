@@ -326,6 +326,7 @@ def test_an_estop_without_an_arm_latches_all_the_same():
 def test_rule_2_a_reset_moves_nothing_and_then_a_fresh_input_does():
     rig = Rig().start_moving()
     rig.core.on_estop(StopLevel.CUT, "pad", "pressed", rig.now)
+    rig.stop()
     rig.run(0.1)
     rig.reset()
     rig.run(1.0)
@@ -366,6 +367,7 @@ def test_a_fault_latches_until_the_reset():
     rig.hold(0.5)
     assert not rig.moving
     assert rig.refusal == "fault_latched"
+    rig.stop()
     rig.reset()
     rig.hold(0.1)
     assert rig.moving
@@ -397,9 +399,76 @@ def test_a_driver_that_starts_under_a_held_stick_moves_nothing_until_released():
     rig.core.on_connected(rig.now)
     rig.hold(2.0)
     assert not rig.moving
-    rig.run(0.6)  # silence is as good as a neutral
+    rig.run(0.6)
+    rig.hold(0.1)
+    assert not rig.moving, "who asked for motion and fell silent has not let go"
+    rig.stop()
     rig.hold(0.1)
     assert rig.moving
+
+
+def test_silence_is_a_neutral_while_nobody_asked_for_motion_before_it():
+    rig = Rig().start_moving()
+    rig.stop()
+    rig.core.on_disconnected("unplugged", rig.now)
+    rig.core.on_connected(rig.now)
+    rig.run(1.0)
+    rig.hold(0.1)
+    assert rig.moving
+
+
+def test_rule_3_what_an_arbiter_says_after_it_fell_silent_in_motion_moves_nothing_until_a_stop():
+    rig = Rig().start_moving()
+    rig.run(0.6)
+    rig.hold(1.0)
+    assert not rig.moving
+    assert rig.refusal == "not_engaged"
+    rig.stop()
+    rig.hold(0.1)
+    assert rig.moving
+
+
+def test_an_arbiter_that_stutters_goes_on():
+    rig = Rig().start_moving()
+    rig.run(0.4)
+    assert not rig.moving
+    rig.hold(0.1)
+    assert rig.moving
+
+
+def test_a_reset_engages_nobody_who_still_asks_for_motion():
+    rig = Rig().start_moving()
+    rig.core.on_estop(StopLevel.CUT, "pad", "pressed", rig.now)
+    rig.hold(0.2)
+    rig.reset()
+    rig.hold(1.0)
+    assert not rig.moving
+    assert rig.refusal == "not_engaged"
+
+
+def test_joints_that_were_silent_are_stopped_again_when_they_are_heard_again():
+    rig = Rig().start_moving()
+    rig.arm.stuck = True  # the stop is lost
+    rig.arm.velocities[5] = 0.005
+    rig.arm.deaf = {5}
+    rig.run(1.0)
+    rig.arm.stuck = False
+    rig.arm.deaf = set()
+    rig.run(0.6)
+    assert not rig.moving
+    assert rig.core.gate.last_stop_cause == "heard_again"
+
+
+def test_rule_9_an_arm_that_creeps_more_slowly_than_noise_is_stopped_again():
+    rig = Rig().start_moving()
+    rig.arm.stuck = True
+    rig.arm.velocities = dict.fromkeys(rig.arm.velocities, 0.0) | {5: 0.005}
+    rig.stop()
+    rig.run(0.5)
+    rig.arm.stuck = False
+    rig.run(3.0)
+    assert not rig.moving
+    assert rig.core.gate.last_stop_cause == "still_moving"
 
 
 def test_a_posture_that_goes_stale_stops_the_arm_and_wants_a_release():
@@ -417,6 +486,15 @@ def test_a_posture_that_goes_stale_stops_the_arm_and_wants_a_release():
     assert rig.moving
 
 
+def test_rule_17_a_joint_that_seems_to_jump_while_the_arm_moves_stops_it():
+    rig = Rig().start_moving()
+    rig.arm.positions[3] += 1.0
+    rig.hold(0.3)
+    assert not rig.moving
+    assert rig.core.gate.last_stop_cause in ("stale_posture", "heard_again")
+    assert rig.refusal == "not_engaged"
+
+
 def test_U12_an_arm_that_does_not_answer_is_no_arm():
     rig = Rig().start_moving()
     rig.arm.deaf = set(range(1, 6))
@@ -425,7 +503,16 @@ def test_U12_an_arm_that_does_not_answer_is_no_arm():
     assert picture.state is State.NONE
     assert not picture.powered
     assert all(joint.stale for joint in picture.joints)
+    assert all(math.isnan(joint.velocity) for joint in picture.joints)
     assert not rig.moving
+
+
+@pytest.mark.parametrize("mode", [packets.Mode.DISABLE, packets.Mode.PASSIVE])
+def test_U12_an_arm_with_a_device_that_ignores_demands_is_not_powered(mode):
+    rig = Rig(slow_telemetry_period=0.5).connect()
+    assert arm_picture(rig.core, rig.now).powered
+    rig.core.receive_data(packets.encode(packets.SetMode(2, mode)), rig.now)
+    assert not arm_picture(rig.core, rig.now).powered
 
 
 # -- the stop that does not stop

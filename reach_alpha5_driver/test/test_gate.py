@@ -28,6 +28,7 @@ def opened() -> Gate:
     gate.line_opened()
     assert gate.release(0.0, False) == STOP
     gate.arm_answers(True, 0.0)
+    assert gate.release(0.0, True) == STOP
     gate.engage()
     assert gate.state is State.ENABLED
     return gate
@@ -105,9 +106,10 @@ def test_the_stop_is_the_broadcast_first_and_then_all_five():
 
 def test_a_demand_that_never_moved_the_arm_needs_no_stop():
     gate = opened()
+    stops = gate.stops
     gate.take(Demand(FORWARD, 1.25))
     assert gate.release(1.3, True) == NOTHING
-    assert gate.stops == 1
+    assert gate.stops == stops
 
 
 @pytest.mark.parametrize("cause", ["estop", "fault", "stale_posture", "arm_silent"])
@@ -144,6 +146,25 @@ def test_the_most_restrictive_level_stays_until_the_reset():
     assert gate.estop_level is StopLevel.CUT
     gate.reset()
     assert gate.estop_level is StopLevel.NONE
+
+
+def test_joints_that_were_silent_are_stopped_once_more_when_all_are_heard():
+    gate = moving()
+    assert gate.release(1.1, False) == STOP
+    assert gate.release(1.2, False) == NOTHING
+    assert gate.release(1.3, True) == STOP
+    assert gate.last_stop_cause == "heard_again"
+    assert gate.release(1.4, True) == NOTHING
+
+
+def test_a_new_fault_writes_a_stop_even_right_after_another_stop():
+    gate = moving()
+    gate.stop("commanded", 1.1)
+    assert gate.release(1.1, True) == STOP
+    gate.fault("internal_error", 1.11)
+    assert gate.release(1.11, True) == STOP
+    gate.fault("internal_error", 1.12)
+    assert gate.release(1.12, True) == NOTHING
 
 
 def test_an_estop_of_no_level_changes_nothing():

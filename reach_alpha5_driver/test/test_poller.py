@@ -118,6 +118,17 @@ def test_a_dead_device_does_not_slow_the_living():
     assert sum(living) > 0.95 * duration / step
 
 
+def test_a_device_that_answers_again_is_asked_at_once_like_the_others():
+    p = poller()
+    for turn in range(SILENT_AFTER):
+        asked(p, turn * TIMEOUT)
+        p.expire((turn + 1) * TIMEOUT)
+    now = SILENT_AFTER * TIMEOUT
+    assert asked(p, now) == []
+    p.on_reply(3, packets.PacketId.POSITION)
+    assert {request.device for request in asked(p, now)} == {3}
+
+
 def test_slow_values_take_a_turn_of_their_own_spread_over_the_period():
     p = Poller(WINDOW, TIMEOUT, slow_period=1.0)
     p.start(0.0)

@@ -207,6 +207,11 @@ def test_a_file_is_no_port(tmp_path):
         open_serial(str(path), BAUD)
 
 
+def test_a_folder_is_no_port(tmp_path):
+    with pytest.raises(OpenError, match="folder"):
+        open_serial(str(tmp_path), BAUD)
+
+
 def test_a_socket_that_nobody_serves_is_refused():
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]

@@ -29,6 +29,7 @@ ADVICE = {
     errno.EBUSY: "another program holds the port; close it",
     errno.EAGAIN: "another program holds the port; close it",
     errno.ENOTTY: "this is no serial port; set serial_port to one",
+    errno.EISDIR: "this is a folder; set serial_port to a serial port",
 }
 
 
