@@ -44,6 +44,11 @@ class StopCause(Code):
     ESTOP = ("estop", "An e-stop was pressed; it is latched.")
     FAULT = ("fault", "A fault latched.")
     DRIVER_LOST = ("driver_lost", "The driver's state is not heard any more.")
+    DRIVER_IDLE = (
+        "driver_idle",
+        "The driver does not obey: for `driver_timeout` it has said that it is not engaged. It "
+        "wants a stop first; `ArmState.last_refusal` says why.",
+    )
     ARM_DISCONNECTED = ("arm_disconnected", "The driver reports that no arm answers.")
     ARM_UNPOWERED = ("arm_unpowered", "The driver reports that the motors may not be driven.")
     STOP_UNCONFIRMED = (

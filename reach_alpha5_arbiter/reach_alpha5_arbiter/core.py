@@ -152,6 +152,10 @@ class MotionArbiter:
         now = self._now
         if self._driver.report and now - self._driver.heard_at >= self.config.driver_timeout:
             self._lose_driver()
+        jogging = self._motion.activity is Activity.JOGGING
+        if jogging and now - self._driver.idle_since >= self.config.driver_timeout:
+            self._disarm_all(ArmingEvent.NOT_READY)
+            self._act(ActivityEvent.HALT, StopCause.DRIVER_IDLE)
         for name, source in self._sources.items():
             self._sources[name] = source.aged(now)
             if source.liveness is not Liveness.SILENT and now >= source.lapses_at():
@@ -344,6 +348,8 @@ class MotionArbiter:
         now, owner = self._now, self._lease.owner
         assert owner is not None
         row = ACTIVITY.step(self._motion.activity, ActivityEvent.MOVE)
+        if row.state is not row.then:
+            self._driver = self._driver.asked()
         self._motion = Motion(row.then, command, ends_at, now)
         self._lease = replace(self._lease, idle_since=math.inf)
         lapses_at = self._sources[owner].lapses_at()

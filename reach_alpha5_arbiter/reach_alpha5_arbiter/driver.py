@@ -59,6 +59,8 @@ class Driver:
     report: ArmReport | None = None
     """What it said last; None = silent."""
     heard_at: float = -math.inf
+    idle_since: float = math.inf
+    """Since when [s] it answers to motion that it is not engaged; inf = it does not."""
     reset_epoch: int | None = None
     """The e-stop epoch that our last reset named; None = none since the driver is heard."""
 
@@ -103,7 +105,13 @@ class Driver:
 
     def heard(self, report: ArmReport, now: float) -> Driver:
         """Take a report."""
-        return replace(self, report=report, heard_at=now)
+        idle = report.state == ArmCondition.IDLE
+        idle_since = min(self.idle_since, now) if idle else math.inf
+        return replace(self, report=report, heard_at=now, idle_since=idle_since)
+
+    def asked(self) -> Driver:
+        """Take motion that is asked of it from now on: what it said before is no answer."""
+        return replace(self, idle_since=math.inf)
 
     def silenced(self) -> Driver:
         """Take its silence. What it says when it comes back is new again."""

@@ -22,7 +22,6 @@ from rclpy.event_handler import (
 )
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
-from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from reach_alpha5_arbiter import events
@@ -60,7 +59,6 @@ from reach_alpha5_msgs.srv import AcquireLease, ReturnLease
 COMMANDS = QoSProfile(depth=10)
 """Reliable, volatile: a command that nobody was there to hear is not said later."""
 LATEST = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-FEEDBACK = QoSProfile(depth=1)
 
 STATE_PERIOD = 0.1
 DIAGNOSTICS_PERIOD = 1.0
@@ -94,7 +92,6 @@ class ArbiterNode(Node):
 
         self.create_subscription(EStop, "estop", self._on_estop, COMMANDS)
         self.create_subscription(ArmState, "arm_state", self._on_arm_state, COMMANDS)
-        self.create_subscription(JointState, "joint_states", self._on_joint_states, FEEDBACK)
         for name in values["sources"]:
             self._listen_to(name)
 
@@ -163,9 +160,9 @@ class ArbiterNode(Node):
         self._handle(events.EStopPress(message.level, message.source, message.reason))
 
     def _on_arm_state(self, message: ArmState) -> None:
+        # The joints' velocities are read here and not from `joint_states`: that comes five times
+        # as often, and waking up for a message costs more than all that is done with it.
         self._handle(arm_report(message))
-
-    def _on_joint_states(self, message: JointState) -> None:
         self._handle(joint_feedback(message, *self._rest))
 
     def _serve_estop(self, request: Trigger.Request, response: Trigger.Response) -> Any:

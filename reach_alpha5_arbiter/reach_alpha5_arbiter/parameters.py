@@ -35,7 +35,7 @@ PARAMETERS = (
         "driver_timeout",
         0.5,
         "Silence of `arm_state` after which the driver is lost. The driver publishes at 10 Hz "
-        "or faster.",
+        "or faster. So long it may also say that it is not engaged while motion is asked of it.",
         unit="s",
         range=(0.15, 10.0),
     ),
@@ -107,8 +107,10 @@ def check_names(names: Sequence[str]) -> None:
     """Check that the source names can be parts of topic and parameter names.
 
     Raises:
-        ParameterError: one is not an identifier in ASCII.
+        ParameterError: one is not an identifier in ASCII, or is there twice.
     """
+    if len(set(names)) != len(names):
+        raise ParameterError(f"sources names one twice: {', '.join(names)}")
     for name in names:
         if not (name.isidentifier() and name.isascii()):
             raise ParameterError(

@@ -111,7 +111,7 @@ class ArmingEvent(enum.Enum):
     OUSTED = "the lease was taken from it or returned by it"
     LATCH = "an e-stop or a fault latched"
     RESET = "a reset"
-    NOT_READY = "the driver or its arm stopped being ready"
+    NOT_READY = "the driver or its arm stopped being ready, or does not obey"
 
 
 class Tenure(enum.Enum):

@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 from builtin_interfaces.msg import Duration, Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from sensor_msgs.msg import JointState
 
 from reach_alpha5_arbiter.events import ArmReport, JointFeedback
 from reach_alpha5_arbiter.state import Snapshot, SourceSnapshot
@@ -34,18 +33,19 @@ def arm_report(message: msg.ArmState) -> ArmReport:
 
 
 def joint_feedback(
-    message: JointState, rest_velocity: float, rest_jaw_velocity: float
+    message: msg.ArmState, rest_velocity: float, rest_jaw_velocity: float
 ) -> JointFeedback:
-    """Say whether all joints rest; limits in rad/s, and m/s for the jaws.
+    """Say whether all joints of an `ArmState` rest; limits in rad/s, and m/s for the jaws.
 
-    A velocity that is missing or NaN does not say so.
+    A joint that is stale, or whose velocity is NaN, does not say so.
     """
-    whole = len(message.velocity) == len(message.name) > 0
     return JointFeedback(
-        at_rest=whole
+        at_rest=len(message.joints) > 0
         and all(
-            abs(velocity) <= (rest_jaw_velocity if name.endswith(JAWS) else rest_velocity)
-            for name, velocity in zip(message.name, message.velocity, strict=True)
+            not joint.stale
+            and abs(joint.velocity)
+            <= (rest_jaw_velocity if joint.name.endswith(JAWS) else rest_velocity)
+            for joint in message.joints
         )
     )
 

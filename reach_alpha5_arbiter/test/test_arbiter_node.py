@@ -16,10 +16,9 @@ import pytest
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.context import Context
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
-from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from reach_alpha5_msgs.msg import (
@@ -29,6 +28,7 @@ from reach_alpha5_msgs.msg import (
     DriverCommand,
     EStop,
     GripperCtrl,
+    JointHealth,
 )
 from reach_alpha5_msgs.srv import AcquireLease, ReturnLease
 
@@ -58,12 +58,15 @@ class Peers(Node):
         self.states: list[ArbiterState] = []
         self.diagnostics: list[DiagnosticArray] = []
         self.beating = {"teleop"}
-        self.arm = ArmState(state=ArmState.ENABLED, powered=True)
+        self.arm = ArmState(
+            state=ArmState.ENABLED,
+            powered=True,
+            joints=[JointHealth(name=name) for name in JOINTS],
+        )
         self.create_subscription(DriverCommand, "driver_command", self._on_command, 10)
         self.create_subscription(ArbiterState, "arbiter_state", self.states.append, LATEST)
         self.create_subscription(DiagnosticArray, "/diagnostics", self.diagnostics.append, 10)
         self.arm_states = self.create_publisher(ArmState, "arm_state", 10)
-        self.joint_states = self.create_publisher(JointState, "joint_states", 10)
         self.estops = self.create_publisher(EStop, "estop", 10)
         self.heartbeats = {
             name: self.create_publisher(ClientHeartbeat, f"{name}/heartbeat", 10)
@@ -86,7 +89,6 @@ class Peers(Node):
 
     def _beat(self) -> None:
         self.arm_states.publish(self.arm)
-        self.joint_states.publish(JointState(name=JOINTS, velocity=[0.0] * 5))
         for name in self.beating:
             self.heartbeats[name].publish(ClientHeartbeat(client_id=f"{name}-1", present=True))
 
@@ -133,13 +135,6 @@ class Peers(Node):
         return future.result()
 
 
-def spin(executor: SingleThreadedExecutor) -> None:
-    try:
-        executor.spin()
-    except ExternalShutdownException:
-        return
-
-
 @pytest.fixture
 def peers() -> Iterator[Peers]:
     context = Context()
@@ -147,11 +142,18 @@ def peers() -> Iterator[Peers]:
     node = Peers(context)
     executor = SingleThreadedExecutor(context=context)
     executor.add_node(node)
-    thread = threading.Thread(target=spin, args=(executor,))
+    leaving = threading.Event()
+
+    def spin() -> None:
+        while not leaving.is_set():
+            executor.spin_once(timeout_sec=0.1)
+
+    thread = threading.Thread(target=spin)
     thread.start()
     yield node
-    executor.shutdown()
+    leaving.set()
     thread.join()
+    executor.shutdown()
     node.destroy_node()
     context.try_shutdown()
 

@@ -593,6 +593,28 @@ def test_D7_the_activity_ends_when_feedback_confirms_rest() -> None:
     assert not bench.state.fault_latched
 
 
+def test_U12_a_driver_that_does_not_engage_ends_the_motion_and_wants_a_neutral() -> None:
+    bench = Bench()
+    bench.wait(5.0, [PAD], report(ArmCondition.IDLE))
+    bench.jog()
+    out = bench.wait(0.4, [PAD], report(ArmCondition.IDLE))
+    assert stops(out) == [], "what it said before it was asked for motion is no answer"
+    out = bench.wait(1.0, [PAD], report(ArmCondition.IDLE))
+    assert stops(out) == [StopCause.DRIVER_IDLE]
+    assert bench.source(PAD).neutral_required
+    assert kinds(bench.command(PAD, FORWARD)) == []
+    bench.command(PAD, STILL)
+    assert kinds(bench.command(PAD, FORWARD)) == ["INPUT"]
+
+
+def test_a_driver_that_is_idle_for_a_moment_ends_nothing() -> None:
+    bench = Bench()
+    bench.jog()
+    for state in (ArmCondition.IDLE, ArmCondition.EXECUTING) * 5:
+        assert stops(bench.wait(0.3, [PAD], report(state))) == []
+    assert bench.is_moving()
+
+
 def test_rule9_a_stop_that_is_not_confirmed_is_repeated_once_and_latches_a_fault() -> None:
     bench = Bench()
     bench.jog()

@@ -100,3 +100,8 @@ def test_the_parameters_make_the_configuration() -> None:
 def test_a_source_name_that_cannot_be_a_topic_is_refused(name: str) -> None:
     with pytest.raises(ParameterError, match="sources"):
         check_names([name])
+
+
+def test_a_source_that_is_named_twice_is_refused_before_anything_is_declared() -> None:
+    with pytest.raises(ParameterError, match="twice"):
+        check_names(["teleop", "teleop"])
