@@ -93,20 +93,25 @@ def report(console: Console, rows: list[tuple[Window, str, Finding]], ready_afte
     return wrong == 0
 
 
-def stay(console: Console, stack: Stack, leave: threading.Event) -> None:
-    """Keep everything running until the user has had enough."""
+def stay(console: Console, stack: Stack, view: View, leave: threading.Event) -> None:
+    """Keep everything running, and show it, until the user has had enough."""
     console.print(
-        "Everything is left running; Ctrl-C ends it. From another terminal, in this folder:\n"
+        "\nEverything is left running; Ctrl-C ends it. In another terminal, in this folder:\n\n"
         f"  export ROS_DOMAIN_ID={stack.domain.number}\n"
-        "  tools/run alpha5-sim --help\n"
-        f"Your pad: publish sensor_msgs/Joy on {JOY_TOPIC} "
-        "(on a ROS 2 install: ros2 run joy game_controller_node --ros-args -r __ns:=/alpha5)\n"
-        f"The line: {stack.folder}/port   byte log: {stack.log_path}   "
-        f"faults: {stack.control_path}",
+        "  tools/run python3 YOUR_NODE.py\n"
+        f"  tools/run alpha5-sim ctl {stack.control_path} help\n\n"
+        f"A pad of yours publishes sensor_msgs/Joy on {JOY_TOPIC}, laid out as in\n"
+        "reach_alpha5_teleop/profiles/xbox_game_controller.yaml. With ROS 2's joy:\n"
+        "  ros2 run joy game_controller_node --ros-args -r __ns:=/alpha5\n"
+        f"Every byte of the line: {stack.log_path}\n"
+        f"What the nodes say: {stack.output_path}\n",
         highlight=False,
         soft_wrap=True,
     )
-    leave.wait()
+    view.phase("your turn", f"export ROS_DOMAIN_ID={stack.domain.number}")
+    with view:
+        while not leave.wait(0.05):
+            view.update()
 
 
 def run(console: Console, folder: Path, leave: threading.Event) -> int:
@@ -125,7 +130,7 @@ def run(console: Console, folder: Path, leave: threading.Event) -> int:
             evidence = Evidence(stack.wire(), ArmModel.from_urdf(stack.robot_description))
             right = report(console, judge(evidence, windows), ready_after)
             if os.environ.get("STAY") == "1":
-                stay(console, stack, leave)
+                stay(console, stack, view, leave)
             return 0 if right else 1
         except TimeoutError as error:
             console.print(f"[red]{error}")

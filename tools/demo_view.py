@@ -130,12 +130,12 @@ class LiveView:
         return (
             f"arm {ARM.get(arm.state, '?')}   link {'up' if link.connected else 'DOWN'}   "
             f"{link.telemetry_rate:.0f} Hz   {link.frames_received} frames, {damaged} damaged, "
-            f"{link.requests_unanswered} requests unanswered"
+            f"{link.requests_unanswered} unanswered"
         )
 
 
 class PlainView:
-    """One line for each phase and for each change of owner, activity, latches or arm."""
+    """One line for each phase and for each change of owner, activity, latches, refusal or arm."""
 
     def __init__(self, console: Console, last: Last) -> None:
         """Print on `console` what `last` gives."""
@@ -161,10 +161,12 @@ class PlainView:
         if arbiter is None or arm is None:
             return
         rate = arm.link.telemetry_rate
+        refusal = arbiter.last_refusal
         shown = (
             f"   owner {arbiter.owner or 'nobody'}, {ACTIVITY.get(arbiter.activity, '?')}, "
-            f"latches {latches(arbiter)}, arm {ARM.get(arm.state, '?')}, "
-            f"link {'up' if arm.link.connected else 'DOWN'}"
+            f"latches {latches(arbiter)}, "
+            + (f"last refusal {refusal.source} {refusal.code}, " if refusal.code else "")
+            + f"arm {ARM.get(arm.state, '?')}, link {'up' if arm.link.connected else 'DOWN'}"
         )
         if shown != self._shown:
             self._shown = shown

@@ -33,6 +33,8 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("-p", "--print", action="store_true", help="print what would be run")
     parser.add_argument("target", help="a package, or the path of a launch file")
     parser.add_argument("rest", nargs="*", metavar="[FILE] name:=value", help="as in ros2 launch")
+    if not argv:
+        parser.error("give PACKAGE FILE, or the path of a launch file; --help has examples")
     return parser.parse_intermixed_args(argv)
 
 
@@ -70,7 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         signal.signal(number, lambda *_: asked_to_leave.set())
     try:
         path, words = locate(options.target, options.rest)
-        plan = read(path, arguments(words), os.environ)
+        plan = read(path, arguments(words), os.environ, describe=options.show_args)
         if options.show_args:
             for argument in plan.arguments:
                 print(f"{argument.name}:\n    {argument.description}")
@@ -84,7 +86,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         with Runner(plan.processes) as runner:
             return runner.wait(asked_to_leave)
     except LaunchError as error:
-        print(f"launch: {error}", file=sys.stderr)
+        for line in str(error).splitlines():
+            print(f"launch: {line}", file=sys.stderr)
         return 2
     except OSError as error:
         print(f"launch: {error}", file=sys.stderr)

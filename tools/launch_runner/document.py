@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from launch_runner.errors import LaunchError
+from launch_runner.errors import LaunchError, NotInstalled
 from launch_runner.substitution import Scope, find_executable, split, substitute
 
 NAMESPACE = "ros_namespace"
@@ -43,10 +45,24 @@ class Plan:
 
     processes: list[Process] = field(default_factory=list)
     arguments: list[Argument] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    """What is not installed, and how to do without it; no process was made of it."""
 
 
-def read(file: Path, given: Mapping[str, str], environment: Mapping[str, str]) -> Plan:
+def read(
+    file: Path,
+    given: Mapping[str, str],
+    environment: Mapping[str, str],
+    *,
+    describe: bool = False,
+) -> Plan:
     """Read `file` with the arguments `given` on the command line.
+
+    Args:
+        file: the launch file.
+        given: arguments, name to value.
+        environment: variables, AMENT_PREFIX_PATH among them.
+        describe: the plan is not to be run, so that what is not installed does not matter.
 
     Raises:
         LaunchError: the file, an argument or something it needs is wrong.
@@ -58,6 +74,8 @@ def read(file: Path, given: Mapping[str, str], environment: Mapping[str, str]) -
         raise LaunchError(
             f"no such argument: {', '.join(unknown)}; there are: {', '.join(sorted(names))}"
         )
+    if reader.plan.missing and not describe:
+        raise NotInstalled("\n".join(reader.plan.missing))
     return reader.plan
 
 
@@ -96,8 +114,21 @@ class _Reader:
                     f"<{element.tag}> is not supported here; supported: "
                     + ", ".join(f"<{tag}>" for tag in sorted(ELEMENTS))
                 )
-            if self._wanted(element):
+            if not self._wanted(element):
+                continue
+            try:
                 ELEMENTS[element.tag](self, element)
+            except NotInstalled as error:
+                if element.tag not in PROCESSES:
+                    raise
+                self.plan.missing.append(f"{self.path.name}: {error}; {self._way_out(element)}")
+
+    @staticmethod
+    def _way_out(element: ElementTree.Element) -> str:
+        """Say what to do about something that this element needs and that is not installed."""
+        switch = re.fullmatch(r"\$\(var (\w+)\)", element.get("if", ""))
+        without = f"start without it: {switch[1]}:=false" if switch else "build it: make build"
+        return f"install it, or {without}"
 
     def _text(self, value: str) -> str:
         return substitute(value, self._scope())
@@ -189,6 +220,8 @@ class _Reader:
         values = self._take(element, {"name"}, ("cmd", "output"))
         self._screen(values["output"])
         command = self._words(element.attrib["cmd"])
+        if shutil.which(command[0], path=self.environment.get("PATH")) is None:
+            raise NotInstalled(f"the program '{command[0]}' is not installed here")
         label = values.get("name") or os.path.basename(command[0])
         self.plan.processes.append(Process(label, tuple(command)))
 
@@ -246,5 +279,6 @@ ELEMENTS: dict[str, Callable[[_Reader, ElementTree.Element], None]] = {
     "executable": _Reader.executable,
     "node": _Reader.node,
 }
+PROCESSES = frozenset({"executable", "node"})
 PARENTS = frozenset({"launch", "group", "include", "node"})
 CONDITIONAL = frozenset({"let", "group", "push_ros_namespace", "include", "executable", "node"})

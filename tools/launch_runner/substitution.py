@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from launch_runner.errors import LaunchError
+from launch_runner.errors import LaunchError, NotInstalled
 
 
 @dataclass(slots=True)
@@ -139,23 +139,20 @@ def find_prefix(package: str, environment: Mapping[str, str]) -> Path:
     """Return the install prefix of a package.
 
     Raises:
-        LaunchError: the package is not installed in any prefix.
+        NotInstalled: the package is in no prefix.
     """
     marker = Path("share/ament_index/resource_index/packages") / package
     for prefix in environment.get("AMENT_PREFIX_PATH", "").split(os.pathsep):
         if prefix and (Path(prefix) / marker).is_file():
             return Path(prefix)
-    raise LaunchError(
-        f"package '{package}' is not installed here; build it (make build), install it, or switch "
-        "off what needs it by its argument (see --show-args)"
-    )
+    raise NotInstalled(f"package '{package}' is not installed here")
 
 
 def find_executable(package: str, name: str, environment: Mapping[str, str]) -> Path:
     """Return the executable `name` of an installed package."""
     path = find_prefix(package, environment) / "lib" / package / name
     if not os.access(path, os.X_OK):
-        raise LaunchError(f"package '{package}' has no executable '{name}'")
+        raise NotInstalled(f"package '{package}' has no executable '{name}'")
     return path
 
 

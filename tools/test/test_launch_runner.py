@@ -279,6 +279,39 @@ class TestCommand:
         assert main([path, "--show-args"]) == 0
         assert capsys.readouterr().out == "a:\n    the first\n    default: '1'\n"
 
+    def test_show_args_needs_nothing_that_the_file_would_start(self, tmp_path, capsys):
+        body = '<arg name="joy" default="true"/><node pkg="nope" exec="x" output="screen"/>'
+        assert main([self.write(tmp_path, body), "--show-args"]) == 0
+        assert "joy:" in capsys.readouterr().out
+
+    def test_all_that_is_missing_is_named_with_the_argument_that_does_without(
+        self, tmp_path, capsys
+    ):
+        body = "".join(
+            f'<arg name="{name}" default="true"/>'
+            f'<node if="$(var {name})" pkg="no_{name}" exec="x" output="screen"/>'
+            for name in ("joy", "tf")
+        )
+        assert main([self.write(tmp_path, body)]) == 2
+        said = capsys.readouterr().err
+        assert "'no_joy' is not installed here" in said and "joy:=false" in said
+        assert "'no_tf' is not installed here" in said and "tf:=false" in said
+
+    def test_a_program_that_is_missing_is_named_before_anything_starts(self, tmp_path, capsys):
+        body = (
+            '<executable cmd="sleep 99" output="screen"/><arg name="record" default="true"/>'
+            '<executable if="$(var record)" cmd="/no/such/program bag" output="screen"/>'
+        )
+        assert main([self.write(tmp_path, body)]) == 2
+        captured = capsys.readouterr()
+        assert "/no/such/program" in captured.err and "record:=false" in captured.err
+        assert "started" not in captured.out
+
+    def test_an_unknown_argument_is_said_before_what_is_missing(self, tmp_path, capsys):
+        body = '<arg name="joy" default="true"/><node pkg="nope" exec="x" output="screen"/>'
+        assert main([self.write(tmp_path, body), "jo:=false"]) == 2
+        assert "no such argument: jo" in capsys.readouterr().err
+
     def test_a_bad_argument_is_status_2(self, tmp_path, capsys):
         assert main([self.write(tmp_path, ""), "sim=true"]) == 2
         assert "write name:=value" in capsys.readouterr().err
