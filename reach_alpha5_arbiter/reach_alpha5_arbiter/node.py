@@ -79,10 +79,10 @@ class ArbiterNode(Node):
 
     def __init__(self, **options: Any) -> None:
         super().__init__("arbiter", **options)
-        values = declare(self, PARAMETERS)
-        check_names(values["sources"])
-        for name in values["sources"]:
-            values |= declare(self, source_parameters(name))
+        values = declare(self, PARAMETERS, more_follow=True)
+        names = values["sources"]
+        check_names(names)
+        values |= declare(self, [entry for name in names for entry in source_parameters(name)])
         config = config_from(values)
         self._rest = values["rest_velocity"], values["rest_jaw_velocity"]
         self._arbiter = MotionArbiter(config)

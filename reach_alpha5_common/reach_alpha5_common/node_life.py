@@ -31,11 +31,19 @@ class ClosableNode(Protocol):
         """Send the last stop, wait until it is out, and release what is held."""
 
 
-def declare(node: Node, table: Sequence[Parameter]) -> dict[str, Any]:
+def declare(
+    node: Node, table: Sequence[Parameter], *, more_follow: bool = False
+) -> dict[str, Any]:
     """Declare the table on `node` and return the values.
 
+    Args:
+        node: the node.
+        table: its parameters.
+        more_follow: further tables are declared after this one.
+
     Raises:
-        ParameterError: a value is outside its range or of the wrong type.
+        ParameterError: a value is outside its range or of the wrong type, or one was given to a
+            parameter that the node has not: whoever misspells a limit must not dive without it.
     """
     values: dict[str, Any] = {}
     for entry in table:
@@ -62,6 +70,13 @@ def declare(node: Node, table: Sequence[Parameter]) -> dict[str, Any]:
         except rclpy.exceptions.InvalidParameterValueException as error:
             raise ParameterError(f"{entry.name}: {error}") from error
     check(table, values)
+    if not more_follow:
+        # What was given is known to the node alone; rclpy has no public way to ask for it.
+        given = node._parameter_overrides
+        if unknown := sorted(name for name in given if not node.has_parameter(name)):
+            raise ParameterError(
+                f"no such parameter: {', '.join(unknown)}; docs/parameters.md lists those that are"
+            )
     return values
 
 
@@ -72,7 +87,11 @@ def run(make: Callable[[], Node], argv: Sequence[str] | None = None) -> int:
     callback closes the node, so that the stop leaves, and then is raised.
     """
     leave = _on_signals()
-    rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
+    try:
+        rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
+    except RuntimeError as error:  # arguments or a parameter file that ROS cannot read
+        print(f"cannot start: {error}", file=sys.stderr)
+        return 2
     try:
         try:
             node = make()

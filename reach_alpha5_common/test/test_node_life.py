@@ -132,3 +132,21 @@ def test_a_parameter_that_is_wrong_keeps_the_node_from_starting_and_is_named(
     assert "cannot start" in errors
     assert named in errors
     assert "Traceback" not in errors
+
+
+def test_a_parameter_that_the_node_has_not_is_refused_by_name():
+    with program("-p", "sped:=0.2") as process:
+        _, said = process.communicate(timeout=DEADLINE)
+    assert process.returncode == 2
+    assert "no such parameter: sped" in said
+    assert "Traceback" not in said
+
+
+def test_a_parameter_file_that_is_no_yaml_is_refused_without_a_traceback(tmp_path):
+    path = tmp_path / "params.yaml"
+    path.write_text("program: [")
+    with program("--params-file", str(path)) as process:
+        _, said = process.communicate(timeout=DEADLINE)
+    assert process.returncode == 2
+    assert "cannot start" in said
+    assert "Traceback" not in said

@@ -42,8 +42,8 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter(
         "estop_level",
         "cut",
-        "What the e-stop button asks for: stop and drop the motors' power at once, or once the "
-        "joints rest.",
+        "Level of the e-stop that the button asks for, as `EStop.msg` tells them; each stops at "
+        "once.",
         choices=("cut", "settle_then_cut"),
     ),
 )
