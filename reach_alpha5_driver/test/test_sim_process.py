@@ -241,6 +241,19 @@ def test_signals_end_it_cleanly(tmp_path: Path, number: int, code: int) -> None:
     assert not control.exists()
 
 
+def test_it_stays_for_the_last_words_of_a_driver_that_leaves_with_it(pty_sim: SimProcess) -> None:
+    with opened(pty_sim) as port:
+        port.write(request(1, Packet.POSITION))
+        read_frames(port, 1)
+        pty_sim.process.send_signal(signal.SIGINT)
+        for _ in range(20):  # a driver that takes a moment to notice the signal
+            port.write(request(1, Packet.POSITION))
+            read_frames(port, 1)
+        port.write(velocity(0xFF, 0.0))
+    assert pty_sim.process.wait(TIMEOUT) == 130
+    assert [stop.device_id for stop in pty_sim.log().stops()] == [0xFF]
+
+
 def test_the_log_survives_a_kill(pty_sim: SimProcess) -> None:
     with opened(pty_sim) as port:
         port.write(request(4, Packet.MODE))

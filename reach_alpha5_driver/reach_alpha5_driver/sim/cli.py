@@ -124,7 +124,11 @@ def _serve(options: argparse.Namespace) -> int:
             file=sys.stderr,
         )
         print(f"ready {port.name}", flush=True)
-        server.serve()
+        try:
+            server.serve()
+        except (KeyboardInterrupt, SystemExit):
+            server.linger()
+            raise
     finally:
         server.close()
     return 0

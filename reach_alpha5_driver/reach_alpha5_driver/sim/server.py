@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import select
 import time
 
@@ -16,6 +17,12 @@ COALESCE = 0.0005
 
 IDLE_PERIOD = 1.0
 """Longest sleep: keeps the joints' dynamics from piling up [s]."""
+
+QUIET = 0.25
+"""A driver that has said nothing for so long has gone, or has nothing to say [s]."""
+
+LINGER = 2.0
+"""Longest time that the arm stays for a driver that goes on talking [s]."""
 
 
 class Server:
@@ -33,11 +40,22 @@ class Server:
         self._log = log
         self._control = control
         self._console = Console(simulation, port)
+        self._heard_at = -math.inf
 
     def serve(self) -> None:
         """Run until an exception, such as KeyboardInterrupt, ends it."""
         while True:
-            self._turn()
+            self._turn(IDLE_PERIOD)
+
+    def linger(self) -> None:
+        """Go on until the driver is quiet.
+
+        Ctrl-C on a launch reaches the arm together with the driver, and a driver that leaves
+        writes a stop: it must find an arm that hears it.
+        """
+        end = time.monotonic() + LINGER
+        while time.monotonic() < min(end, self._heard_at + QUIET):
+            self._turn(QUIET / 4.0)
 
     def close(self) -> None:
         """Close the port, the control socket and the log, and remove their names."""
@@ -47,13 +65,13 @@ class Server:
         if self._log is not None:
             self._log.close()
 
-    def _turn(self) -> None:
-        """Sleep until something happens, and handle it."""
+    def _turn(self, longest: float) -> None:
+        """Sleep until something happens, at most `longest` [s], and handle it."""
         port, control = self._port.readers(), self._control
         room = self._simulation.room()
         commands = control.readers() if control is not None else []
         ready, _, urgent = select.select(
-            [*(port if room else []), *commands], [], port, self._sleep()
+            [*(port if room else []), *commands], [], port, self._sleep(longest)
         )
         now = time.monotonic()
         if any(descriptor in port for descriptor in [*ready, *urgent]):
@@ -62,6 +80,7 @@ class Server:
                 self._pass(now)
                 self._simulation.purge(now)
             if data:
+                self._heard_at = now
                 self._simulation.receive(data, now)
         self._pass(now)
         if control is not None:
@@ -70,11 +89,11 @@ class Server:
                     for line in control.read(descriptor):
                         control.answer(descriptor, self._console.execute(line, now))
 
-    def _sleep(self) -> float:
+    def _sleep(self, longest: float) -> float:
         due = self._simulation.due()
         if due is None:
-            return IDLE_PERIOD
-        return min(max(due - time.monotonic(), COALESCE), IDLE_PERIOD)
+            return longest
+        return min(max(due - time.monotonic(), COALESCE), longest)
 
     def _pass(self, now: float) -> None:
         """Let the line carry what it can by `now`, and hand it over."""
