@@ -42,7 +42,6 @@ UNDERLAY = "underlay"
 IGNORED = {"__pycache__", "test", ".pytest_cache", ".hypothesis", ".mypy_cache", ".ruff_cache"}
 """Folders that no build looks into; tests are run from the sources."""
 
-
 BUILD_TAGS = ("depend", "build_depend", "buildtool_depend", "build_export_depend")
 """Dependencies that a compiled package is built against."""
 

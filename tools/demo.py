@@ -122,7 +122,7 @@ def run(console: Console, folder: Path, leave: threading.Event) -> int:
         client = Client(stack.domain.number)
         try:
             console.print("starting simulated arm, driver, arbiter and teleop …")
-            await_ready(client)
+            await_ready(client, leave=leave)
             ready_after = time.monotonic() - began
             view = (PlainView if headless else LiveView)(console, client.last)
             with view:
@@ -157,7 +157,7 @@ def main() -> int:
         try:
             return run(console, Path(folder), leave)
         except Interrupted:
-            console.print("interrupted; the arm was left still")
+            console.print("interrupted")
             return 130
 
 

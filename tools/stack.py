@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO, Any
@@ -45,8 +44,7 @@ class Client:
         rclpy.init(context=self._context, domain_id=domain)
         self.node = Node(name, namespace=namespace, context=self._context)
         self._changed = threading.Condition()
-        self.received: dict[str, deque[tuple[int, Any]]] = {}
-        self.listeners: list[Callable[[str, Any], None]] = []
+        self._newest: dict[str, Any] = {}
         self.listen(ArbiterState, "arbiter_state", LATCHED)
         self.listen(ArmState, "arm_state", 10)
         self.listen(GripperTel, "gripper_tel", 10)
@@ -64,24 +62,20 @@ class Client:
         while not self._leaving:
             self._executor.spin_once(timeout_sec=0.1)
 
-    def listen(self, kind: type, topic: str, qos: QoSProfile | int, keep: int = 20_000) -> None:
-        """Keep the messages of a topic, each with the CLOCK_MONOTONIC [ns] of its arrival."""
-        queue: deque[tuple[int, Any]] = deque(maxlen=keep)
-        self.received[topic] = queue
+    def listen(self, kind: type, topic: str, qos: QoSProfile | int) -> None:
+        """Keep the newest message of a topic."""
+        self._newest[topic] = None
 
         def on_message(message: Any) -> None:
             with self._changed:
-                queue.append((time.monotonic_ns(), message))
+                self._newest[topic] = message
                 self._changed.notify_all()
-            for listener in self.listeners:
-                listener(topic, message)
 
         self.node.create_subscription(kind, topic, on_message, qos)
 
     def last(self, topic: str) -> Any | None:
-        """Return the newest message of a topic, or None."""
-        queue = self.received[topic]
-        return queue[-1][1] if queue else None
+        """Return the newest message of a topic that is listened to, or None."""
+        return self._newest[topic]
 
     def wait_for(self, condition: Callable[[], Any], seconds: float, what: str) -> Any:
         """Return what `condition` gives once it is true; checked as messages arrive.
@@ -207,8 +201,15 @@ class Stack:
         return self.output_path.read_text()
 
 
-def await_ready(client: Client, seconds: float = 60.0) -> None:
+def await_ready(
+    client: Client, seconds: float = 60.0, leave: threading.Event | None = None
+) -> None:
     """Wait until motion is possible: all joints are measured and the arbiter hears the driver.
+
+    Args:
+        client: who hears the stack.
+        seconds: longest wait.
+        leave: gives up waiting when it is set.
 
     Raises:
         TimeoutError: it did not come to that.
@@ -225,4 +226,6 @@ def await_ready(client: Client, seconds: float = 60.0) -> None:
             and not any(joint.stale for joint in arm.joints)
         )
 
-    client.wait_for(ready, seconds, "arm and arbiter ready")
+    client.wait_for(
+        lambda: ready() or (leave is not None and leave.is_set()), seconds, "arm and arbiter ready"
+    )

@@ -19,7 +19,7 @@ from pathlib import Path
 from domain import Domain
 from workspace import LOG, ROOT, VENV, reported, say
 
-PATTERNS = ("reach_alpha5_*/test", "launch/test", "underlay/test", "tools/test", "benchmarks/test")
+PATTERNS = ("reach_alpha5_*/test", "launch/test", "underlay/test", "tools/test")
 """Where tests live; the quick ones of the packages run before those of the whole."""
 
 NO_TESTS = 5

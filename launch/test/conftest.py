@@ -1,6 +1,7 @@
 """The whole stack for end-to-end tests: real processes, real DDS, real bytes."""
 
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -69,34 +70,30 @@ class Rig:
 @pytest.fixture(scope="module")
 def shared_rig(tmp_path_factory):
     """One stack for all tests of a module that leave it whole."""
-    yield from running_rig(tmp_path_factory.mktemp("stack"))
-
-
-@pytest.fixture
-def rig(shared_rig):
-    """The shared stack, at rest and ready."""
-    shared_rig.settle()
-    yield shared_rig
-    shared_rig.pad.release()
+    with running_rig(tmp_path_factory.mktemp("stack")) as rig:
+        yield rig
 
 
 @pytest.fixture
 def own_rig(tmp_path):
     """A stack for one test that breaks it."""
-    for rig in running_rig(tmp_path):
+    with running_rig(tmp_path) as rig:
         rig.settle()
         yield rig
 
 
+@contextmanager
 def running_rig(folder):
-    """Bring a stack up, and down again."""
+    """Bring a stack up, and down again; print what it said when something goes wrong."""
     with Stack(folder) as stack:
         client = Client(stack.domain.number)
         try:
             await_ready(client)
             rig = Rig(stack, client)
-            yield rig
-            rig.pad.unplug()
+            try:
+                yield rig
+            finally:
+                rig.pad.unplug()
         except BaseException:
             print(stack.output())
             raise

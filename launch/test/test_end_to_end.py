@@ -9,14 +9,14 @@ import signal
 import numpy as np
 import pytest
 
+from reach_alpha5_driver.sim.ids import ALL_DEVICES, AXES, Packet
 from reach_alpha5_driver.sim.log import TO_DRIVER
 from reach_alpha5_motion.model import ArmModel, B
 from reach_alpha5_msgs.msg import EStop
 
-CHAIN = (5, 4, 3, 2, 1)
-STOP = [(device, 0.0) for device in (0xFF, 1, 2, 3, 4, 5)]
+CHAIN = tuple(sorted(AXES, reverse=True))
+STOP = [(device, 0.0) for device in (ALL_DEVICES, *AXES)]
 """A whole stop: velocity zero to all at once, then to each joint."""
-POSITION = 0x03
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def posture(wire):
     """Return the last joint positions that the arm reported, chain order, SI."""
     last = {}
     for frame in wire.frames(TO_DRIVER):
-        if frame.packet_id == POSITION:
+        if frame.packet_id == Packet.POSITION:
             last[frame.device_id] = frame.floats()[0]
     q = np.array([last[device] for device in CHAIN])
     q[4] /= 1000.0
@@ -70,7 +70,7 @@ def tip(rig, model):
     mark = rig.stack.mark()
     rig.wait(
         lambda: {f.device_id for f in rig.stack.wire(mark).frames(TO_DRIVER)
-                 if f.packet_id == POSITION} == set(CHAIN),
+                 if f.packet_id == Packet.POSITION} == set(CHAIN),
         "a report of every joint",
     )  # fmt: skip
     return model.tip(posture(rig.stack.wire(mark)))

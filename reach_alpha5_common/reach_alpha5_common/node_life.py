@@ -12,7 +12,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import rclpy
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
@@ -22,13 +22,6 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 
 from reach_alpha5_common.parameters import Parameter, ParameterError, check
-
-
-class ClosableNode(Protocol):
-    """A node that can be told to bring everything to rest."""
-
-    def close(self) -> None:
-        """Send the last stop, wait until it is out, and release what is held."""
 
 
 def declare(
@@ -65,9 +58,10 @@ def declare(
             values[entry.name] = node.declare_parameter(
                 entry.name, entry.default, descriptor
             ).value
-        except rclpy.exceptions.InvalidParameterTypeException as error:
-            raise ParameterError(f"{entry.name}: {error}") from error
-        except rclpy.exceptions.InvalidParameterValueException as error:
+        except (
+            rclpy.exceptions.InvalidParameterTypeException,
+            rclpy.exceptions.InvalidParameterValueException,
+        ) as error:
             raise ParameterError(f"{entry.name}: {error}") from error
     check(table, values)
     if not more_follow:
@@ -85,6 +79,11 @@ def run(make: Callable[[], Node], argv: Sequence[str] | None = None) -> int:
 
     0 after a signal, 2 when a parameter is wrong (the reason is on stderr). An exception in a
     callback closes the node, so that the stop leaves, and then is raised.
+
+    Args:
+        make: makes the node. Its `close()` sends the last stop, waits until that is out, and
+            releases what is held.
+        argv: for ROS; those of the process unless given.
     """
     leave = _on_signals()
     try:

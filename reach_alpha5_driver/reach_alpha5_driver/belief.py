@@ -21,7 +21,6 @@ AGREEING_AFTER_GAP = 2
 CONTRADICTIONS = 3
 """Reports that must agree with each other before they make a fresh position stale."""
 
-
 SPEED_FACTOR = 2.0
 """How much faster than the description's velocity limit a joint is thought able to move."""
 

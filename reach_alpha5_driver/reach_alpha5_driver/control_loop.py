@@ -20,7 +20,7 @@ import traceback
 from collections import deque
 from collections.abc import Callable
 
-from reach_alpha5_common.command import DriverCommand
+from reach_alpha5_common.command import DriverCommand, StopLevel
 from reach_alpha5_driver.core import DriverCore
 from reach_alpha5_driver.protocol.packets import STOP_FRAMES
 from reach_alpha5_driver.reporting import arm_picture
@@ -40,6 +40,9 @@ MAX_WAITING = 1000
 
 PAUSE_AFTER_BUG = 0.1
 """Seconds; an error that comes back at once must not take the whole processor."""
+
+LAST_WORD = b"\0" + STOP_FRAMES
+"""A stop that needs no core; the terminator keeps half a frame before it off."""
 
 DRAIN_TIME = 0.5
 """Longest time [s] that the last stop may take to leave."""
@@ -83,7 +86,8 @@ class ControlLoop:
         self._told: object = None
         self._open_problem = ""
         self._commands: deque[tuple[DriverCommand, float]] = deque()
-        self._estops: deque[tuple[int, str, str]] = deque(maxlen=MAX_WAITING)
+        self._estops: deque[tuple[int, str, str]] = deque()
+        self._flooded = False
         self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         self._leaving = False
         self._thread = threading.Thread(target=self._run, name="arm-control", daemon=True)
@@ -96,15 +100,22 @@ class ControlLoop:
 
     def command(self, command: DriverCommand, received: float) -> None:
         """Hand over a command that arrived at the monotonic time `received`."""
-        if len(self._commands) >= MAX_WAITING:
-            self._commands.clear()
-            command = DriverCommand()
-        self._commands.append((command, received))
+        if len(self._commands) < MAX_WAITING:
+            self._commands.append((command, received))
+        else:
+            self._flooded = True
         os.eventfd_write(self._wake, 1)
 
     def estop(self, level: int, source: str, reason: str) -> None:
-        """Hand over an e-stop; it is taken before all commands."""
-        self._estops.append((level, source, reason))
+        """Hand over an e-stop; it is taken before all commands.
+
+        Beyond `MAX_WAITING` only the most restrictive level is added: those that wait latch as it
+        is, and memory is bounded.
+        """
+        if len(self._estops) < MAX_WAITING or level >= StopLevel.CUT:
+            if len(self._estops) > MAX_WAITING:
+                return  # one of these is there already
+            self._estops.append((level, source, reason))
         os.eventfd_write(self._wake, 1)
 
     def close(self, timeout: float = 3.0) -> None:
@@ -179,6 +190,10 @@ class ControlLoop:
         now = time.monotonic()
         while self._estops:
             self._core.on_estop(*self._estops.popleft(), now)
+        if self._flooded:
+            self._flooded = False
+            self._commands.clear()
+            self._core.on_command(DriverCommand(), now, now)
         while self._commands:
             self._core.on_command(*self._commands.popleft(), now)
 
@@ -217,7 +232,7 @@ class ControlLoop:
         with contextlib.suppress(LineLost):
             if self._line is not None:
                 self._line.purge_output()
-                self._line.write(b"\0" + STOP_FRAMES)
+                self._line.write(LAST_WORD)
         text = "".join(traceback.format_exception(error)).rstrip()
         with contextlib.suppress(Exception):
             self._core.on_internal_error("internal_error", text, time.monotonic())
@@ -237,6 +252,13 @@ class ControlLoop:
                     self._write(line)
                 else:
                     time.sleep(0.001)  # the kernel gives no sign when its queue is empty
+        except LineLost:
+            raise
+        except Exception:
+            # The core cannot be asked any more, so the stop goes without it.
+            line.purge_output()
+            line.write(LAST_WORD)
+            raise
         finally:
             line.close()
 

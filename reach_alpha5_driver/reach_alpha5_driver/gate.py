@@ -171,7 +171,7 @@ class Gate:
         self._owe("shutdown")
 
     def still_moving(self) -> None:
-        """Owe the stop again: the measured velocities say that the arm did not obey."""
+        """Owe the stop again: what is measured says that the arm did not obey."""
         self._owe("still_moving")
 
     # -- the write

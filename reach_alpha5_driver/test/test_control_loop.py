@@ -275,9 +275,37 @@ def test_a_flood_of_commands_ends_in_a_stop_and_not_in_memory():
     for _ in range(3 * MAX_WAITING):
         bench.input()
     assert len(bench.loop._commands) <= MAX_WAITING
-    assert any(command.kind is CommandKind.STOP for command, _ in bench.loop._commands)
+    bench.loop._take_requests()
+    gate = bench.core.gate
+    assert gate.stop_owed
+    assert gate.demand is None
     bench.__enter__()
     bench.__exit__()
+
+
+def test_a_flood_of_estops_is_bounded_and_the_most_restrictive_one_counts():
+    bench = Bench()
+    for _ in range(3 * MAX_WAITING):
+        bench.loop.estop(1, "somebody", "")
+    for _ in range(3 * MAX_WAITING):
+        bench.loop.estop(2, "somebody", "")
+    assert len(bench.loop._estops) <= MAX_WAITING + 1
+    bench.loop._take_requests()
+    assert bench.core.gate.estop_level == 2
+    bench.__enter__()
+    bench.__exit__()
+
+
+def test_rule_11_a_core_that_fails_on_the_way_out_does_not_keep_the_stop(bench, monkeypatch):
+    bench.start_moving()
+
+    def fail(now):
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(bench.core, "on_shutdown", fail)
+    bench.loop.close()
+    assert not bench.loop._thread.is_alive()
+    until(lambda: not bench.moving)
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ RESET_TIMEOUT = 2.0
 """Time [s] after which a reset that nobody answered is reported and given up."""
 
 FAREWELL = 0.5
-"""Longest time [s] that leaving waits for the last messages to be acknowledged."""
+"""Longest time [s] that leaving waits for each topic's last message to be acknowledged."""
 
 LOG_PERIOD = 1.0
 """Shortest time [s] between two lines about refused frames: a broken pad sends many."""

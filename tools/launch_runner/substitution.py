@@ -11,7 +11,7 @@ import os
 import shlex
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from launch_runner.errors import LaunchError, NotInstalled
@@ -23,7 +23,7 @@ class Scope:
 
     variables: Mapping[str, str]
     file: Path
-    environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    environment: Mapping[str, str]
 
 
 def substitute(text: str, scope: Scope) -> str:
@@ -104,9 +104,9 @@ def _substitution(text: str, start: int, scope: Scope) -> tuple[str, int]:
         raise LaunchError(
             f"$({name} …) is not supported here; supported: {', '.join(sorted(SUBSTITUTIONS))}"
         )
-    most, perform = SUBSTITUTIONS[name]
-    if not most[0] <= len(arguments) <= most[1]:
-        raise LaunchError(f"$({name} …) takes {most[0]} to {most[1]} arguments: {text!r}")
+    (least, most), perform = SUBSTITUTIONS[name]
+    if not least <= len(arguments) <= most:
+        raise LaunchError(f"$({name} …) takes {least} to {most} arguments: {text!r}")
     return perform(arguments, scope), at + 1
 
 

@@ -13,12 +13,13 @@ from typing import NoReturn
 from reach_alpha5_driver.sim.arm import STOWED, ArmConfig
 from reach_alpha5_driver.sim.console import ERROR
 from reach_alpha5_driver.sim.control import ControlClient, ControlServer
+from reach_alpha5_driver.sim.ids import AXES
 from reach_alpha5_driver.sim.log import LogWriter
 from reach_alpha5_driver.sim.ports import Port, PortError, PtyPort, TcpPort
 from reach_alpha5_driver.sim.server import Server
 from reach_alpha5_driver.sim.simulation import SimConfig, Simulation
 
-AXIS_DEVICES = {"e": 5, "d": 4, "c": 3, "b": 2, "a": 1}
+AXIS_DEVICES = {axis: device for device, axis in reversed(AXES.items())}
 """Axes in the order of the chain, with their device ids."""
 
 INTERRUPTED = 130
