@@ -44,6 +44,11 @@ def main() -> int:
     for name in options.names:
         if name not in BENCHMARKS:
             parser.error(f"no benchmark {name!r}: there are {', '.join(BENCHMARKS)}")
+    try:
+        options.output.parent.mkdir(parents=True, exist_ok=True)
+        options.output.touch()
+    except OSError as error:  # now, not after minutes of measuring
+        parser.error(f"cannot write {options.output}: {error.strerror}")
     for number in LEAVE_SIGNALS:
         signal.signal(number, _leave)
     machine = Machine.this()

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from pad import AXES, BUTTON_COUNT, BUTTONS, RATE
+from pad import ALL_RELEASED, RATE, Controls
 from sensor_msgs.msg import Joy
 from stack import Client, Stack, await_ready
 
@@ -36,23 +36,16 @@ class Hand:
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        self._axes = [0.0] * len(AXES)
-        self._buttons = [0] * BUTTON_COUNT
+        self._controls = Controls()
         self._next_frame = 0.0
 
     def message(self) -> Joy:
         """Return the frame of the pad as it is held now."""
-        message = Joy(axes=self._axes, buttons=self._buttons)
-        message.header.stamp = self._client.node.get_clock().now().to_msg()
-        return message
+        return self._controls.frame(self._client)
 
     def set(self, **controls: float) -> int:
         """Move controls, publish at once; return CLOCK_MONOTONIC [ns] just before `publish()`."""
-        for name, value in controls.items():
-            if name in AXES:
-                self._axes[AXES[name]] = float(value)
-            else:
-                self._buttons[BUTTONS[name]] = int(value)
+        self._controls.move(**controls)
         message = self.message()
         begin = time.monotonic_ns()
         self._client.joy.publish(message)
@@ -61,7 +54,7 @@ class Hand:
 
     def release(self) -> int:
         """Let go of everything."""
-        return self.set(**dict.fromkeys((*AXES, *BUTTONS), 0))
+        return self.set(**ALL_RELEASED)
 
     def hold(self, seconds: float) -> None:
         """Hold the controls where they are; the pad repeats its frame at its rate."""

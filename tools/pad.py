@@ -25,14 +25,40 @@ RATE = 50.0
 """Frames a second, as `autorepeat_rate` would make them."""
 
 
+ALL_RELEASED = dict.fromkeys((*AXES, *BUTTONS), 0)
+"""Every control, let go."""
+
+
+class Controls:
+    """Where every stick, trigger and button of the pad is."""
+
+    def __init__(self) -> None:
+        """Begin untouched."""
+        self._axes = [0.0] * len(AXES)
+        self._buttons = [0] * BUTTON_COUNT
+
+    def move(self, **controls: float) -> None:
+        """Move controls to where they are told; the others stay. Names are those of the tables."""
+        for name, value in controls.items():
+            if name in AXES:
+                self._axes[AXES[name]] = float(value)
+            else:
+                self._buttons[BUTTONS[name]] = int(value)
+
+    def frame(self, client: Client) -> Joy:
+        """Return the pad's frame as it is held now, stamped with the clock of `client`."""
+        message = Joy(axes=self._axes, buttons=self._buttons)
+        message.header.stamp = client.node.get_clock().now().to_msg()
+        return message
+
+
 class Pad:
     """Publishes its state at `RATE`, and at once when a control changes."""
 
     def __init__(self, client: Client) -> None:
         """Plug the pad in: it begins to publish, untouched."""
         self._client = client
-        self._axes = [0.0] * len(AXES)
-        self._buttons = [0] * BUTTON_COUNT
+        self._controls = Controls()
         self._lock = threading.Lock()
         self.plug()
 
@@ -45,16 +71,12 @@ class Pad:
     def set(self, **controls: float) -> None:
         """Move controls to where they are told; the others stay. Names are those of the tables."""
         with self._lock:
-            for name, value in controls.items():
-                if name in AXES:
-                    self._axes[AXES[name]] = float(value)
-                else:
-                    self._buttons[BUTTONS[name]] = int(value)
+            self._controls.move(**controls)
             self._publish()
 
     def release(self) -> None:
         """Let go of everything."""
-        self.set(**dict.fromkeys((*AXES, *BUTTONS), 0))
+        self.set(**ALL_RELEASED)
 
     def unplug(self) -> None:
         """Fall silent."""
@@ -62,9 +84,7 @@ class Pad:
         self._thread.join()
 
     def _publish(self) -> None:
-        message = Joy(axes=self._axes, buttons=self._buttons)
-        message.header.stamp = self._client.node.get_clock().now().to_msg()
-        self._client.joy.publish(message)
+        self._client.joy.publish(self._controls.frame(self._client))
 
     def _run(self) -> None:
         while not self._unplugged.wait(1.0 / RATE):
