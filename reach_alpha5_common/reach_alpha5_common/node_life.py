@@ -7,6 +7,7 @@ the process goes. So the signals are ours here.
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -99,6 +100,11 @@ def run(make: Callable[[], Node], argv: Sequence[str] | None = None) -> int:
             return 2
         executor = SingleThreadedExecutor()
         executor.add_node(node)
+        # A full garbage collection looks at all that start-up has left, tens of thousands of
+        # objects, and holds every thread up for as many milliseconds: an e-stop would wait for
+        # it. What has lived until here lives on, so it is not looked at again.
+        gc.collect()
+        gc.freeze()
         try:
             executor.spin_until_future_complete(leave)
         finally:

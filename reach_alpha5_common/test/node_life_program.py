@@ -1,5 +1,6 @@
 """A node as ours are, for test_node_life: says that it is up, and says goodbye on its way out."""
 
+import gc
 import sys
 
 from rclpy.node import Node
@@ -34,6 +35,7 @@ class Program(Node):
 
     def close(self) -> None:
         """Say goodbye, and wait until whoever listens has it."""
+        print(f"spared {gc.get_freeze_count()}", file=sys.stderr)
         self.said.publish(String(data="down"))
         self.said.wait_for_all_acked()
 

@@ -81,6 +81,14 @@ def test_rule_11_on_a_signal_the_last_message_arrives_before_the_process_goes(
     assert listener.heard == ["up 0.5", "down"]
 
 
+def test_what_start_up_left_is_spared_by_the_garbage_collector(listener: Listener) -> None:
+    with program() as process:
+        listener.wait_until_up()
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=DEADLINE)
+    assert int(errors.split("spared ")[1].split()[0]) > 10_000
+
+
 def test_U13_a_second_ctrl_c_does_not_cut_the_last_message_off(listener: Listener) -> None:
     with program() as process:
         listener.wait_until_up()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import math
 import signal
 import sys
@@ -125,6 +126,7 @@ def _serve(options: argparse.Namespace) -> int:
             file=sys.stderr,
         )
         print(f"ready {port.name}", flush=True)
+        gc.freeze()  # a full collection would hold the line up: the driver would be blamed
         try:
             server.serve()
         except (KeyboardInterrupt, SystemExit):
