@@ -136,6 +136,43 @@ def test_disabled_and_passive_ignore_control_frames_until_standby(mode: Mode) ->
     assert base.mode is Mode.VELOCITY
 
 
+def test_a_preset_ends_by_itself_in_one_big_step_as_in_many_small_ones() -> None:
+    coarse, fine = joint(position=1.0), joint(position=1.0)
+    for moving in (coarse, fine):
+        moving.demand_preset(5.0, expires=0.5)
+    coarse.advance(3.0)
+    for tick in range(1, 3001):
+        fine.advance(tick / 1000.0)
+    assert coarse.velocity == fine.velocity == 0.0
+    assert coarse.position == pytest.approx(fine.position, abs=2e-3)
+    assert 1.2 < coarse.position < 1.35
+
+
+@pytest.mark.parametrize("position", [0.1, 3.0, 6.1])
+@pytest.mark.parametrize("velocity", [0.5, -0.5])
+def test_a_big_step_never_jumps_over_a_limit(position: float, velocity: float) -> None:
+    coarse, fine = joint(position=position), joint(position=position)
+    for moving in (coarse, fine):
+        moving.demand_velocity(velocity)
+    clock = 0.0
+    for second in (0.3, 1.0, 3.0, 20.0):
+        coarse.advance(second)
+        while clock < second:
+            clock = min(clock + 0.001, second)
+            fine.advance(clock)
+        assert coarse.position == pytest.approx(fine.position, abs=2e-3)
+        assert coarse.velocity == pytest.approx(fine.velocity, abs=5e-3)
+
+
+def test_a_held_temperature_does_not_follow_the_current() -> None:
+    base = joint()
+    base.temperature, base.temperature_held = 55.0, True
+    base.demand_velocity(0.3)
+    base.blocked = True
+    base.advance(600.0)
+    assert base.temperature == 55.0
+
+
 def test_a_stalled_joint_stays_and_draws_all_that_it_may() -> None:
     base = joint()
     base.demand_velocity(0.3)

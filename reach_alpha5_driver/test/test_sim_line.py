@@ -2,7 +2,7 @@
 
 import pytest
 
-from reach_alpha5_driver.sim.line import DRIVER, UART_FIFO, Chunk, Lane, Line
+from reach_alpha5_driver.sim.line import DRIVER, UART_FIFO, Chunk, Collision, Lane, Line
 
 BYTE = 10 / 115200
 
@@ -87,6 +87,19 @@ def test_half_duplex_devices_that_speak_at_once_are_heard_as_one_noise() -> None
     assert len(b"".join(chunk.data for chunk in chunks)) == 6
     assert chunks[0].data != b"abcdef"
     assert line.collisions > 0
+
+
+def test_collisions_are_counted_by_who_ran_into_whom() -> None:
+    line = Line(115200, half_duplex=True, seed=0)
+    line.send_to_driver(3, 0.0, b"abcdef")
+    line.send_to_arm(2 * BYTE, b"xy")
+    assert line.collision_kinds == {Collision.DRIVER_INTO_DEVICE: 1}
+    line.send_to_arm(20 * BYTE, b"xy")
+    line.send_to_driver(3, 21 * BYTE, b"abcdef")
+    assert line.collision_kinds[Collision.DEVICE_INTO_DRIVER] == 1
+    line.send_to_driver(4, 24 * BYTE, b"abcdef")
+    assert line.collision_kinds[Collision.DEVICE_INTO_DEVICE] == 1
+    assert line.collisions == 3
 
 
 def test_due_is_when_the_next_frame_is_whole() -> None:

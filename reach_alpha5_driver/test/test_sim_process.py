@@ -195,6 +195,70 @@ def test_a_client_that_reads_no_answers_is_hung_up_on(shared: SimProcess) -> Non
     assert shared.state()["joints"]
 
 
+def test_it_does_not_outlive_whoever_made_it_and_was_killed(tmp_path: Path) -> None:
+    script = (
+        "import sys, time\n"
+        "from reach_alpha5_driver.sim.process import SimProcess\n"
+        f"with SimProcess(folder={str(tmp_path)!r}) as sim:\n"
+        "    print('ready', flush=True)\n"
+        "    time.sleep(600)\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, text=True
+    ) as maker:
+        assert maker.stdout is not None
+        assert maker.stdout.readline() == "ready\n"
+        left_behind = [tmp_path / "port", tmp_path / "control"]
+        assert all(os.path.lexists(path) for path in left_behind)
+        maker.kill()
+    until(lambda: not any(os.path.lexists(path) for path in left_behind))
+
+
+def test_without_a_leash_it_outlives_its_standard_input(tmp_path: Path) -> None:
+    link = tmp_path / "port"
+    with subprocess.Popen(
+        [*SIM, "--link", str(link), "--control", str(tmp_path / "control")],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == f"ready {link}\n"
+            with serial.serial_for_url(str(link), 115200, timeout=0.05) as port:
+                port.write(request(5, Packet.POSITION))
+                assert read_frames(port, 1)
+            assert process.poll() is None
+        finally:
+            process.terminate()
+
+
+def test_options_set_the_electronics_and_commands_are_obeyed_before_it_is_ready() -> None:
+    options = (
+        "--initial-mode", "disable",
+        "--velocity-limits", "e=-0.1:0.2",
+        "--current-limits", "a=-0.1:0.3",
+        "--do", "identity all model 9",
+        "--do", "stall c",
+    )  # fmt: skip
+    with SimProcess(*options) as sim:
+        state = sim.state()
+    assert {joint["mode"] for joint in state["joints"].values()} == {"disable"}
+    assert state["joints"]["c"]["blocked"]
+    assert state["devices"]["e"]["velocity_limits"] == pytest.approx([-0.1, 0.2])
+    assert state["devices"]["a"]["current_limits"] == pytest.approx([-0.1, 0.3])
+    assert state["devices"]["d"]["model"] == 9.0
+
+
+def test_a_command_that_is_not_obeyed_before_the_start_ends_it_with_the_reason(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    link = tmp_path / "port"
+    assert main(["--link", str(link), "--do", "stall 9"]) == 1
+    said = capsys.readouterr().err
+    assert "--do 'stall 9'" in said
+    assert "no device '9'" in said
+    assert not link.is_symlink()
+
+
 @pytest.fixture(scope="module")
 def shared() -> Iterator[SimProcess]:
     with SimProcess() as running:
@@ -283,6 +347,9 @@ def test_ctl_sends_a_command_from_the_shell(pty_sim: SimProcess) -> None:
         ["--initial-posture", "nan,1,1,1,0"],
         ["--limits", "x=1:2"],
         ["--limits", "e=2:1"],
+        ["--velocity-limits", "e=0.1:0.2"],
+        ["--current-limits", "e=1"],
+        ["--initial-mode", "asleep"],
         ["--baud", "0"],
         ["--noise", "-1"],
         ["--tcp", "70000"],

@@ -6,51 +6,14 @@ import random
 import struct
 
 import pytest
+from sim_bench import Bench
 
 from reach_alpha5_driver.protocol.codec import Frame, encode
-from reach_alpha5_driver.protocol.decoder import StreamDecoder
 from reach_alpha5_driver.sim.arm import ArmConfig
 from reach_alpha5_driver.sim.ids import ALL_DEVICES, Mode, Packet
-from reach_alpha5_driver.sim.line import Chunk
-from reach_alpha5_driver.sim.simulation import TRANSMIT_BUFFER, SimConfig, Simulation
+from reach_alpha5_driver.sim.simulation import TRANSMIT_BUFFER, SimConfig
 
 NAN, INF = float("nan"), float("inf")
-
-
-class Bench:
-    """A simulation with a clock of its own, as a driver sees it."""
-
-    def __init__(self, config: SimConfig | None = None) -> None:
-        self.now = 100.0
-        self.simulation = Simulation(config or SimConfig(), self.now)
-        self.decoder = StreamDecoder()
-        self.chunks: list[Chunk] = []
-
-    def send(self, device_id: int, packet_id: int, payload: bytes) -> None:
-        self.simulation.receive(encode(Frame(device_id, packet_id, payload)), self.now)
-
-    def velocity(self, device_id: int, value: float) -> None:
-        self.send(device_id, Packet.VELOCITY, struct.pack("<f", value))
-
-    def wait(self, duration: float) -> list[Frame]:
-        """Let time pass, and return the frames that came."""
-        self.now += duration
-        chunks = self.simulation.advance(self.now).to_driver
-        self.chunks += chunks
-        events = [event for chunk in chunks for event in self.decoder.receive(chunk.data)]
-        return [event for event in events if isinstance(event, Frame)]
-
-    def ask(self, device_id: int, *packet_ids: int) -> list[Frame]:
-        self.send(device_id, Packet.REQUEST, bytes(packet_ids))
-        return self.wait(0.05)
-
-    def value(self, device_id: int, packet_id: int) -> float:
-        (frame,) = self.ask(device_id, packet_id)
-        return float(struct.unpack("<f", frame.payload)[0])
-
-    def mode(self, device_id: int) -> int:
-        (frame,) = self.ask(device_id, Packet.MODE)
-        return frame.payload[0]
 
 
 def test_a_request_gets_one_frame_for_each_id_in_order_and_none_for_unknown_ids() -> None:
@@ -339,11 +302,27 @@ def test_delay_on_the_way_to_the_arm_keeps_the_order() -> None:
 
 def test_configured_posture_and_limits_hold() -> None:
     posture = {5: 2.0, 4: 1.0, 3: 1.0, 2: 0.5, 1: 0.004}
-    arm = ArmConfig(posture=posture, position_limits={1: (0.002, 0.006)})
+    arm = ArmConfig(
+        posture=posture,
+        position_limits={1: (0.002, 0.006)},
+        velocity_limits={1: (-0.001, 0.002)},
+        current_limits={5: (-0.2, 0.3)},
+        mode=Mode.DISABLE,
+    )
     bench = Bench(SimConfig(arm=arm))
     assert bench.value(5, Packet.POSITION) == pytest.approx(2.0)
-    (frame,) = bench.ask(1, Packet.POSITION_LIMITS)
-    assert struct.unpack("<2f", frame.payload) == pytest.approx((6.0, 2.0))
+    assert bench.values(1, Packet.POSITION_LIMITS) == pytest.approx((6.0, 2.0))
+    assert bench.values(1, Packet.VELOCITY_LIMITS) == pytest.approx((2.0, -1.0))
+    assert bench.values(5, Packet.CURRENT_LIMITS) == pytest.approx((300.0, -200.0))
+    assert bench.mode(3) == Mode.DISABLE
+
+
+def test_noise_does_not_lead_out_of_the_turn_of_a_joint_without_stops() -> None:
+    bench = Bench(SimConfig(noise=1.0))
+    positions = [bench.value(2, Packet.POSITION) for _ in range(50)]
+    assert all(0.0 <= position <= 2 * math.pi for position in positions)
+    assert min(positions) < 0.1
+    assert max(positions) > 6.2
 
 
 @pytest.mark.parametrize("limits", [(-0.1, -0.5), (0.5, 0.1)])

@@ -10,11 +10,15 @@ import math
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from reach_alpha5_driver.sim.ids import AXES, DEVICE_UNITS_PER_SI
-from reach_alpha5_driver.sim.joint import UNLIMITED, Joint, JointSpec, Range
+from reach_alpha5_driver.sim.ids import AXES, DEVICE_UNITS_PER_SI, Mode
+from reach_alpha5_driver.sim.joint import Joint
+from reach_alpha5_driver.sim.joint_spec import UNLIMITED, JointSpec, Range
 
 GRAVITY = 9.81
 """[m/s²]"""
+
+MILLIAMPERE = 1000.0
+"""In an ampere."""
 
 MILLIAMPERE_PER_NEWTON_METRE = 1000.0 / (0.0134 * 1754.4 * 0.86)
 """Shoulder and elbow: torque constant [N·m/A] x gear ratio x efficiency, inverted."""
@@ -53,6 +57,12 @@ class ArmConfig:
     posture: dict[int, float] = field(default_factory=lambda: dict(STOWED))
     position_limits: dict[int, Range] = field(default_factory=dict)
     """Lower and upper [rad, m]; zero and zero = none."""
+    velocity_limits: dict[int, Range] = field(default_factory=dict)
+    """Lower and upper [rad/s, m/s]; zero lies between."""
+    current_limits: dict[int, Range] = field(default_factory=dict)
+    """Lower and upper [A]; zero lies between."""
+    mode: Mode = Mode.STANDBY
+    """Of all joints at the start."""
     object_width: float | None = None
     """Jaw position at which the jaws meet an object [m]; None = nothing between them."""
     payload: float = 0.0
@@ -69,7 +79,12 @@ class Arm:
             scale = DEVICE_UNITS_PER_SI[device_id]
             joint = Joint(spec, config.posture[device_id] * scale, now)
             if (limits := config.position_limits.get(device_id)) is not None:
-                joint.position_limits = (limits[0] * scale, limits[1] * scale)
+                joint.position_limits = scaled(limits, scale)
+            if (limits := config.velocity_limits.get(device_id)) is not None:
+                joint.velocity_limits = scaled(limits, scale)
+            if (limits := config.current_limits.get(device_id)) is not None:
+                joint.current_limits = scaled(limits, MILLIAMPERE)
+            joint.set_mode(config.mode)
             self.joints[device_id] = joint
         self.grip(config.object_width)
 
@@ -90,7 +105,7 @@ class Arm:
             AXES[device_id]: {
                 "position": joint.position / DEVICE_UNITS_PER_SI[device_id],
                 "velocity": joint.velocity / DEVICE_UNITS_PER_SI[device_id],
-                "current": joint.current / 1000.0,
+                "current": joint.current / MILLIAMPERE,
                 "mode": joint.mode.name.lower(),
                 "temperature": joint.temperature,
                 "blocked": joint.blocked,
@@ -113,6 +128,11 @@ class Arm:
         scale = GRAVITY * MILLIAMPERE_PER_NEWTON_METRE
         self.joints[4].load = -about_shoulder * scale
         self.joints[3].load = about_elbow * scale  # the elbow's axis is turned over
+
+
+def scaled(limits: Range, scale: float) -> Range:
+    """Return limits in a unit that is smaller by `scale`."""
+    return limits[0] * scale, limits[1] * scale
 
 
 def _turned_x(vector: Range, angle: float) -> float:

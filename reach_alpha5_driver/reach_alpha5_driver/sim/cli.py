@@ -11,14 +11,17 @@ import time
 from collections.abc import Sequence
 from typing import NoReturn
 
+from reach_alpha5_driver.sim.arguments import CommandError
 from reach_alpha5_driver.sim.arm import STOWED, ArmConfig
-from reach_alpha5_driver.sim.console import ERROR
+from reach_alpha5_driver.sim.commands import ERROR
 from reach_alpha5_driver.sim.control import ControlClient, ControlServer
-from reach_alpha5_driver.sim.ids import AXES
+from reach_alpha5_driver.sim.ids import AXES, Mode
 from reach_alpha5_driver.sim.log import LogWriter
 from reach_alpha5_driver.sim.ports import Port, PortError, PtyPort, TcpPort
 from reach_alpha5_driver.sim.server import Server
 from reach_alpha5_driver.sim.simulation import SimConfig, Simulation
+
+MODES = {mode.name.lower().replace("_", "-"): mode for mode in Mode}
 
 AXIS_DEVICES = {axis: device for device, axis in reversed(AXES.items())}
 """Axes in the order of the chain, with their device ids."""
@@ -44,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _serve(_parser().parse_args(given))
     except KeyboardInterrupt:
         return INTERRUPTED
-    except PortError as error:
+    except (PortError, CommandError) as error:
         print(f"alpha5-sim: {error}", file=sys.stderr)
         return 1
     except OSError as error:  # the log or standard output takes no more
@@ -72,15 +75,31 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--seed", type=int, default=0, help="of faults and noise (default %(default)s)"
     )
-    parser.add_argument("--rs485", action="store_true", help="half duplex, with collisions")
+    wiring = parser.add_mutually_exclusive_group()
+    wiring.add_argument("--rs485", action="store_true", help="half duplex, with collisions")
+    wiring.add_argument(
+        "--rs232", dest="rs485", action="store_false", help="full duplex, the default"
+    )
     parser.add_argument("--baud", type=_baud, default=115200, help="line rate (%(default)s)")
     parser.add_argument(
         "--initial-posture", metavar="E,D,C,B,A", type=_posture, default=dict(STOWED),
         help="where the joints start, rad and m (default 0.1,1.57,0.08,0,0.007)",
     )  # fmt: skip
     parser.add_argument(
+        "--initial-mode", metavar="MODE", choices=MODES, default="standby",
+        help=f"of all joints: {', '.join(MODES)} (default %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
         "--limits", metavar="AXIS=LOW:HIGH", type=_limits, action="append", default=[],
         help="position limits in the electronics, rad and m, such as e=1.0:5.5; 0:0 = none",
+    )  # fmt: skip
+    parser.add_argument(
+        "--velocity-limits", metavar="AXIS=LOW:HIGH", type=_limits_about_zero, action="append",
+        default=[], help="velocity limits in the electronics, rad/s and m/s",
+    )  # fmt: skip
+    parser.add_argument(
+        "--current-limits", metavar="AXIS=LOW:HIGH", type=_limits_about_zero, action="append",
+        default=[], help="current limits in the electronics, A",
     )  # fmt: skip
     parser.add_argument(
         "--object-width", metavar="M", type=_not_negative,
@@ -89,6 +108,14 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--noise", metavar="LEVEL", type=_not_negative, default=0.0,
         help="noise on telemetry; 1 is a poor encoder (default %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--do", metavar="COMMAND", action="append", default=[],
+        help="obey a command of the control socket before it starts, such as --do 'stall 3'",
+    )  # fmt: skip
+    parser.add_argument(
+        "--end-with-stdin", action="store_true",
+        help="end when standard input does: when what has started it has gone, killed or not",
     )  # fmt: skip
     return parser
 
@@ -101,6 +128,9 @@ def _serve(options: argparse.Namespace) -> int:
         arm=ArmConfig(
             posture=options.initial_posture,
             position_limits=dict(options.limits),
+            velocity_limits=dict(options.velocity_limits),
+            current_limits=dict(options.current_limits),
+            mode=MODES[options.initial_mode],
             object_width=options.object_width,
         ),
         baud=options.baud,
@@ -118,8 +148,12 @@ def _serve(options: argparse.Namespace) -> int:
     except PortError:
         port.close()
         raise
-    server = Server(Simulation(config, time.monotonic()), port, log, control)
+    leash = sys.stdin.fileno() if options.end_with_stdin else None
+    server = Server(Simulation(config, time.monotonic()), port, log, control, leash)
     try:
+        for command in options.do:
+            if (answer := server.execute(command)).startswith(ERROR):
+                raise CommandError(f"--do {command!r}: {answer}")
         wiring = "RS-485, half duplex" if options.rs485 else "RS-232, full duplex"
         print(
             f"alpha5-sim: a Reach Alpha 5 at {options.baud} baud, {wiring}, seed {options.seed}",
@@ -132,6 +166,7 @@ def _serve(options: argparse.Namespace) -> int:
         except (KeyboardInterrupt, SystemExit):
             server.linger()
             raise
+        server.linger()
     finally:
         server.close()
     return 0
@@ -211,6 +246,13 @@ def _limits(text: str) -> tuple[int, tuple[float, float]]:
     if limits[0] > limits[1]:
         raise argparse.ArgumentTypeError(f"{text!r}: the lower limit comes first")
     return AXIS_DEVICES[axis], limits
+
+
+def _limits_about_zero(text: str) -> tuple[int, tuple[float, float]]:
+    device_id, (low, high) = _limits(text)
+    if not low <= 0.0 <= high:
+        raise argparse.ArgumentTypeError(f"{text!r}: zero must lie between")
+    return device_id, (low, high)
 
 
 if __name__ == "__main__":

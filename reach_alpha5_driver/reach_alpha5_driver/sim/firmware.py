@@ -7,13 +7,24 @@ from __future__ import annotations
 
 import math
 import random
-import struct
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 from reach_alpha5_driver.protocol.codec import Frame
 from reach_alpha5_driver.sim.ids import Mode, Packet
-from reach_alpha5_driver.sim.joint import Joint, Range, clamp
+from reach_alpha5_driver.sim.joint import Joint
+from reach_alpha5_driver.sim.joint_spec import FULL_TURN, Range
+from reach_alpha5_driver.sim.payloads import (
+    PayloadError,
+    maximum_first,
+    packed,
+    read_byte,
+    read_float,
+    read_floats,
+    read_limits,
+    read_limits_about_zero,
+)
 
 MAX_REQUESTED = 10
 """Most ids of one REQUEST, and of the heartbeat list."""
@@ -27,6 +38,8 @@ TOO_HOT = 70.0
 TEMPERATURE_FLAG = 0x20
 """In the first byte of HARDWARE_STATUS."""
 
+NO_FLAGS = bytes(4)
+
 SUPPLY = 24.0
 """[V]"""
 
@@ -39,15 +52,17 @@ HUMIDITY = 18.0
 CLIMATE = (21.0, 0.92, 11.0)
 """Factory climate: [°C], [bar], [%]."""
 
-SOFTWARE_VERSION = bytes((2, 3, 1))
-MODEL_NUMBER = 5.0
-FIRST_SERIAL_NUMBER = 5100.0
-
 NOISE = {Packet.POSITION: 5e-4, Packet.VELOCITY: 5e-3, Packet.CURRENT: 3.0}
 """Standard deviation of telemetry at a noise setting of 1: [rad|mm], [rad/s|mm/s], [mA]."""
 
-FLOAT32 = (-3.4028234663852886e38, 3.4028234663852886e38)
-"""What a float32 can hold."""
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What a device says it is."""
+
+    serial: float
+    model: float = 5.0
+    firmware: tuple[int, int, int] = (2, 3, 1)
 
 
 @dataclass(slots=True)
@@ -60,37 +75,71 @@ class Settings:
     heartbeat_frequency: int = 0
 
 
+class Extension(Protocol):
+    """More that a device can do besides turning its joint."""
+
+    @property
+    def settings(self) -> Mapping[int, Callable[[bytes, float], None]]:
+        """What obeys a frame: payload and time [s], by packet id. May raise `PayloadError`."""
+
+    @property
+    def reports(self) -> Mapping[int, Callable[[], bytes]]:
+        """What answers a request, by packet id."""
+
+    def save(self) -> None:
+        """Put what is set into flash."""
+
+    def restore(self) -> None:
+        """Take what is set from flash, as after a loss of supply."""
+
+
 class Device:
     """One joint's electronics. `now` is monotonic time [s]; it never goes back."""
 
-    def __init__(self, device_id: int, joint: Joint, now: float, seed: int) -> None:
+    def __init__(
+        self, device_id: int, joint: Joint, now: float, seed: int, identity: Identity
+    ) -> None:
         self.device_id = device_id
         self.joint = joint
+        self.identity = identity
         self.deaf = False
         """Neither hears nor answers; the motor goes on with what it was told."""
         self.powered = True
+        self.latency = 0.0
+        """From the end of a frame to the first bit of its answer, besides what all take [s]."""
+        self.unknown: frozenset[int] = frozenset()
+        """Packet ids that this firmware does not know."""
         self.status = bytearray(4)
         """Flags set from outside; a hot motor sets its own."""
+        self.humidity = HUMIDITY
+        """[%]"""
+        self.supply = SUPPLY
+        """Voltage without load [V]."""
         self.noise = 0.0
-        self._flash = Settings(joint.position_limits, joint.velocity_limits, joint.current_limits)
-        self._heartbeat_packets: bytes = b""
+        """Of telemetry; see `NOISE`."""
+        self.heartbeat_packets = b""
+        """Packet ids that are sent unasked; lost at power-off."""
+        self.flash = Settings(joint.position_limits, joint.velocity_limits, joint.current_limits)
+        self._extensions: list[Extension] = []
         self._next_heartbeat = now
         self._next_status = now + STATUS_PERIOD
         self._random = random.Random(f"{seed}/{device_id}")
         self._demands: dict[int, Callable[[bytes], object]] = {
             Packet.MODE: self._set_mode,
-            Packet.VELOCITY: lambda data: joint.demand_velocity(_float(data)),
-            Packet.POSITION: lambda data: joint.demand_position(_float(data)),
-            Packet.CURRENT: lambda data: joint.demand_current(_float(data)),
+            Packet.VELOCITY: lambda data: joint.demand_velocity(read_float(data)),
+            Packet.POSITION: lambda data: joint.demand_position(read_float(data)),
+            Packet.CURRENT: lambda data: joint.demand_current(read_float(data)),
             Packet.POSITION_VELOCITY: self._set_position_velocity,
-            Packet.RELATIVE_POSITION: lambda data: joint.demand_relative(_float(data)),
-            Packet.INDEXED_RELATIVE_POSITION: lambda data: joint.demand_indexed(_float(data)),
-            Packet.POSITION_LIMITS: lambda data: setattr(joint, "position_limits", _limits(data)),
+            Packet.RELATIVE_POSITION: lambda data: joint.demand_relative(read_float(data)),
+            Packet.INDEXED_RELATIVE_POSITION: lambda data: joint.demand_indexed(read_float(data)),
+            Packet.POSITION_LIMITS: lambda data: setattr(
+                joint, "position_limits", read_limits(data)
+            ),
             Packet.VELOCITY_LIMITS: lambda data: setattr(
-                joint, "velocity_limits", _about_zero(data)
+                joint, "velocity_limits", read_limits_about_zero(data)
             ),
             Packet.CURRENT_LIMITS: lambda data: setattr(
-                joint, "current_limits", _about_zero(data)
+                joint, "current_limits", read_limits_about_zero(data)
             ),
             Packet.SAVE: self._save,
         }
@@ -100,23 +149,29 @@ class Device:
         }
         self._reports: dict[int, Callable[[], bytes]] = {
             Packet.MODE: lambda: bytes((joint.mode,)),
-            Packet.VELOCITY: lambda: self._noisy(Packet.VELOCITY, joint.velocity),
-            Packet.POSITION: lambda: self._noisy(Packet.POSITION, joint.reported_position),
-            Packet.CURRENT: lambda: self._noisy(Packet.CURRENT, joint.current),
-            Packet.POSITION_LIMITS: lambda: _maximum_first(joint.position_limits),
-            Packet.VELOCITY_LIMITS: lambda: _maximum_first(joint.velocity_limits),
-            Packet.CURRENT_LIMITS: lambda: _maximum_first(joint.current_limits),
-            Packet.FACTORY_CLIMATE: lambda: _packed(*CLIMATE),
-            Packet.SERIAL_NUMBER: lambda: _packed(FIRST_SERIAL_NUMBER + device_id),
-            Packet.MODEL_NUMBER: lambda: _packed(MODEL_NUMBER),
-            Packet.SOFTWARE_VERSION: lambda: SOFTWARE_VERSION,
-            Packet.HUMIDITY: lambda: _packed(HUMIDITY),
-            Packet.TEMPERATURE: lambda: _packed(joint.temperature),
-            Packet.VOLTAGE: lambda: _packed(self._voltage()),
+            Packet.VELOCITY: lambda: packed(self._noisy(Packet.VELOCITY, joint.velocity)),
+            Packet.POSITION: self._position,
+            Packet.CURRENT: lambda: packed(self._noisy(Packet.CURRENT, joint.current)),
+            Packet.POSITION_LIMITS: lambda: maximum_first(joint.position_limits),
+            Packet.VELOCITY_LIMITS: lambda: maximum_first(joint.velocity_limits),
+            Packet.CURRENT_LIMITS: lambda: maximum_first(joint.current_limits),
+            Packet.FACTORY_CLIMATE: lambda: packed(*CLIMATE),
+            Packet.SERIAL_NUMBER: lambda: packed(self.identity.serial),
+            Packet.MODEL_NUMBER: lambda: packed(self.identity.model),
+            Packet.SOFTWARE_VERSION: lambda: bytes(self.identity.firmware),
+            Packet.HUMIDITY: lambda: packed(self.humidity),
+            Packet.TEMPERATURE: lambda: packed(joint.temperature),
+            Packet.VOLTAGE: lambda: packed(self._voltage()),
             Packet.HARDWARE_STATUS: self._flags,
-            Packet.HEARTBEAT_PACKETS: lambda: self._heartbeat_packets.ljust(MAX_REQUESTED, b"\0"),
-            Packet.HEARTBEAT_FREQUENCY: lambda: bytes((self._flash.heartbeat_frequency,)),
+            Packet.HEARTBEAT_PACKETS: lambda: self.heartbeat_packets.ljust(MAX_REQUESTED, b"\0"),
+            Packet.HEARTBEAT_FREQUENCY: lambda: bytes((self.flash.heartbeat_frequency,)),
         }
+
+    def extend(self, extension: Extension) -> None:
+        """Let this device do more."""
+        self._extensions.append(extension)
+        self._settings.update(extension.settings)
+        self._reports.update(extension.reports)
 
     @property
     def answers(self) -> bool:
@@ -128,6 +183,8 @@ class Device:
         if not self.answers:
             return []
         self.joint.advance(now)
+        if packet_id in self.unknown:
+            return []
         if packet_id == Packet.REQUEST:
             return self._answer(payload) if 1 <= len(payload) <= MAX_REQUESTED else []
         try:
@@ -141,38 +198,47 @@ class Device:
 
     def due(self) -> float | None:
         """Return when this device next speaks unasked."""
-        if not self.answers:
+        beats = self.flash.heartbeat_frequency and self.heartbeat_packets
+        flagged = self.status != NO_FLAGS or self.joint.temperature > TOO_HOT
+        if not (beats or flagged) or not self.answers:
             return None
-        heartbeat = self._next_heartbeat if self._beats() else math.inf
-        status = self._next_status if self._flagged() else math.inf
-        due = min(heartbeat, status)
-        return None if due == math.inf else due
+        heartbeat = self._next_heartbeat if beats else math.inf
+        status = self._next_status if flagged else math.inf
+        return min(heartbeat, status)
 
     def speak(self, now: float) -> list[Frame]:
         """Return what is due unasked by `now`: heartbeat, and HARDWARE_STATUS at 1 Hz."""
         self.joint.advance(now)
         frames: list[Frame] = []
-        if self._beats() and now >= self._next_heartbeat:
-            frames += self._answer(self._heartbeat_packets)
-            period = 1.0 / self._flash.heartbeat_frequency
-            self._next_heartbeat = _next(self._next_heartbeat, period, now)
+        frequency = self.flash.heartbeat_frequency
+        if frequency and self.heartbeat_packets and now >= self._next_heartbeat:
+            frames += self._answer(self.heartbeat_packets)
+            self._next_heartbeat = _next(self._next_heartbeat, 1.0 / frequency, now)
         if now >= self._next_status:
-            if self._flagged():
+            if any(self._flags()):
                 frames += self._answer(bytes((Packet.HARDWARE_STATUS,)))
             self._next_status = _next(self._next_status, STATUS_PERIOD, now)
         return frames
 
+    def install_limits(self, kind: str, limits: Range) -> None:
+        """Set limits of "position", "velocity" or "current" in device units, in flash too."""
+        name = f"{kind}_limits"
+        setattr(self.joint, name, limits)
+        setattr(self.flash, name, limits)
+
     def power_off(self) -> None:
         """Cut the supply: the motor rests, and what is not in flash is lost."""
         self.powered = False
-        self._heartbeat_packets = b""
+        self.heartbeat_packets = b""
         self.joint.power_off()
-        self.joint.position_limits = self._flash.position_limits
-        self.joint.velocity_limits = self._flash.velocity_limits
-        self.joint.current_limits = self._flash.current_limits
+        self.joint.position_limits = self.flash.position_limits
+        self.joint.velocity_limits = self.flash.velocity_limits
+        self.joint.current_limits = self.flash.current_limits
+        for extension in self._extensions:
+            extension.restore()
 
     def power_on(self, now: float) -> None:
-        """Start the electronics, in standby."""
+        """Start the electronics, in the mode that `Joint.power_off` has left."""
         self.powered = True
         self._next_heartbeat = now
         self._next_status = now + STATUS_PERIOD
@@ -182,99 +248,56 @@ class Device:
         return [
             Frame(self.device_id, packet_id, report())
             for packet_id in packet_ids
-            if (report := self._reports.get(packet_id)) is not None
+            if packet_id not in self.unknown
+            and (report := self._reports.get(packet_id)) is not None
         ]
 
     def _set_mode(self, data: bytes) -> None:
         try:
-            self.joint.set_mode(Mode(_byte(data)))
+            mode = Mode(read_byte(data))
         except ValueError:
             raise PayloadError from None
+        self.joint.set_mode(mode)
 
     def _set_position_velocity(self, data: bytes) -> None:
-        position, speed = _floats(data, 2)
+        position, speed = read_floats(data, 2)
         self.joint.demand_position(position, Mode.POSITION_VELOCITY, speed)
 
     def _save(self, data: bytes) -> None:
-        if _byte(data) == 0:
-            self._flash.position_limits = self.joint.position_limits
-            self._flash.velocity_limits = self.joint.velocity_limits
-            self._flash.current_limits = self.joint.current_limits
+        if read_byte(data) == 0:
+            self.flash.position_limits = self.joint.position_limits
+            self.flash.velocity_limits = self.joint.velocity_limits
+            self.flash.current_limits = self.joint.current_limits
+            for extension in self._extensions:
+                extension.save()
 
     def _set_heartbeat_packets(self, data: bytes, now: float) -> None:
         if not 1 <= len(data) <= MAX_REQUESTED:
             raise PayloadError
-        self._heartbeat_packets = data.rstrip(b"\0")
+        self.heartbeat_packets = data.rstrip(b"\0")
         self._next_heartbeat = now
 
     def _set_heartbeat_frequency(self, data: bytes, now: float) -> None:
-        self._flash.heartbeat_frequency = _byte(data)
+        self.flash.heartbeat_frequency = read_byte(data)
         self._next_heartbeat = now
-
-    def _beats(self) -> bool:
-        return self._flash.heartbeat_frequency > 0 and bool(self._heartbeat_packets)
-
-    def _flagged(self) -> bool:
-        return any(self.status) or self.joint.temperature > TOO_HOT
 
     def _flags(self) -> bytes:
         hot = TEMPERATURE_FLAG if self.joint.temperature > TOO_HOT else 0
         return bytes((self.status[0] | hot, *self.status[1:]))
 
     def _voltage(self) -> float:
-        return SUPPLY - CABLE_RESISTANCE * abs(self.joint.current) / 1000.0
+        return self.supply - CABLE_RESISTANCE * abs(self.joint.current) / 1000.0
 
-    def _noisy(self, packet: Packet, value: float) -> bytes:
+    def _position(self) -> bytes:
+        position = self._noisy(Packet.POSITION, self.joint.reported_position)
+        if self.joint.spec.stops is None:  # noise does not lead out of the encoder's one turn
+            position %= FULL_TURN
+        return packed(position)
+
+    def _noisy(self, packet: Packet, value: float) -> float:
         if self.noise:
             value += self._random.gauss(0.0, self.noise * NOISE[packet])
-        return _packed(value)
-
-
-class PayloadError(ValueError):
-    """A payload of the wrong size, or with a value that no device can obey."""
-
-
-def _byte(data: bytes) -> int:
-    if len(data) != 1:
-        raise PayloadError
-    return data[0]
-
-
-def _float(data: bytes) -> float:
-    return _floats(data, 1)[0]
-
-
-def _floats(data: bytes, count: int) -> tuple[float, ...]:
-    if len(data) != 4 * count:
-        raise PayloadError
-    values: tuple[float, ...] = struct.unpack(f"<{count}f", data)
-    if not all(math.isfinite(value) for value in values):
-        raise PayloadError
-    return values
-
-
-def _limits(data: bytes) -> Range:
-    high, low = _floats(data, 2)
-    if low > high:
-        raise PayloadError
-    return low, high
-
-
-def _about_zero(data: bytes) -> Range:
-    """Limits of a speed or a current: they must leave room for none."""
-    low, high = _limits(data)
-    if not low <= 0.0 <= high:
-        raise PayloadError
-    return low, high
-
-
-def _maximum_first(limits: Range) -> bytes:
-    return _packed(limits[1], limits[0])
-
-
-def _packed(*values: float) -> bytes:
-    """Return float32s. Absurd settings make absurd values: what does not fit is cut."""
-    return struct.pack(f"<{len(values)}f", *(clamp(value, FLOAT32) for value in values))
+        return value
 
 
 def _next(due: float, period: float, now: float) -> float:

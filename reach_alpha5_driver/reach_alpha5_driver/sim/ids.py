@@ -32,6 +32,10 @@ class Packet(enum.IntEnum):
     CURRENT_LIMITS = 0x12
     FACTORY_CLIMATE = 0x28
     SAVE = 0x50
+    PRESET_GO = 0x55
+    PRESET_CAPTURE = 0x56
+    PRESET_VALUES_0 = 0x57
+    PRESET_NAME_0 = 0x5B
     REQUEST = 0x60
     SERIAL_NUMBER = 0x61
     MODEL_NUMBER = 0x62
@@ -44,6 +48,19 @@ class Packet(enum.IntEnum):
     HEARTBEAT_FREQUENCY = 0x92
 
 
+CONTROL = frozenset(
+    {
+        Packet.VELOCITY,
+        Packet.POSITION,
+        Packet.CURRENT,
+        Packet.POSITION_VELOCITY,
+        Packet.RELATIVE_POSITION,
+        Packet.INDEXED_RELATIVE_POSITION,
+    }
+)
+"""Control frames: demands on one motor, which also switch its mode."""
+
+
 class Mode(enum.IntEnum):
     """Modes of a joint that this firmware can be in."""
 
@@ -53,6 +70,7 @@ class Mode(enum.IntEnum):
     VELOCITY = 0x03
     CURRENT = 0x04
     INDEXED_RELATIVE_POSITION = 0x13
+    PRESET = 0x14
     ZERO_VELOCITY = 0x15
     POSITION_VELOCITY = 0x1C
     HOLD = 0x1D

@@ -7,12 +7,22 @@ A demand stays until the next one: no arm firmware is known to have a command wa
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from reach_alpha5_driver.sim.ids import Mode
+from reach_alpha5_driver.sim.joint_spec import (
+    ENDS_RUNAWAY,
+    FULL_TURN,
+    POSITIONING,
+    UNLIMITED,
+    UNPOWERED,
+    JointSpec,
+    Range,
+    Runaway,
+    clamp,
+)
 
 STEP = 0.002
-"""Longest integration step [s]."""
+"""Longest integration step while the velocity changes [s]."""
 
 AMBIENT = 15.0
 """Temperature of the water [°C]."""
@@ -25,40 +35,6 @@ THERMAL_TIME = 300.0
 
 CONTACT_STIFFNESS = 1000.0
 """Current that pushes the jaws one mm further into an object [mA/mm]. A guess."""
-
-UNPOWERED = frozenset({Mode.DISABLE, Mode.PASSIVE})
-"""Modes that ignore every control frame; only a MODE frame leads out, by way of standby."""
-
-POSITIONING = frozenset(
-    {Mode.POSITION, Mode.POSITION_VELOCITY, Mode.INDEXED_RELATIVE_POSITION, Mode.HOLD}
-)
-"""Modes that go to a position and stay there."""
-
-UNLIMITED = (0.0, 0.0)
-"""Limits of zero and zero mean: no custom limit."""
-
-Range = tuple[float, float]
-"""Minimum and maximum. (On the wire the maximum comes first.)"""
-
-
-@dataclass(frozen=True, slots=True)
-class JointSpec:
-    """What a joint is made of and what its electronics are set to."""
-
-    position_limits: Range
-    """Set in the electronics; `UNLIMITED` = none."""
-    stops: Range | None
-    """Where the mechanism ends; None = it turns for ever, and reports 0 to 2π."""
-    speed: float
-    """Highest speed that the electronics allow."""
-    acceleration: float
-    """A guess: the documents give none."""
-    current_limit: float
-    """[mA]"""
-    running_current: float
-    """Friction: drawn while the joint turns at full speed [mA]. A guess."""
-    inertia_current: float
-    """Drawn for one unit of acceleration [mA]. A guess."""
 
 
 class Joint:
@@ -79,21 +55,30 @@ class Joint:
         """Current that holds the joint against gravity [mA]."""
         self.blocked = False
         """Something outside holds the joint: it cannot move, whatever the motor does."""
+        self.runaway = Runaway.NONE
+        self.mode_stuck = False
+        """Control frames do not switch the mode, so only MODE frames lead to another one."""
+        self.temperature_held = False
+        """The temperature is set from outside, and does not follow the current."""
         self.contact: float | None = None
         """Position below which an object resists, or None."""
         self._target = 0.0
         self._speed = spec.speed
         self._index = position
+        self._expires = math.inf
         self._time = now
 
     def set_mode(self, mode: Mode) -> bool:
         """Obey a MODE frame: the joint comes to rest in the new mode. False: ignored."""
         if self.mode in UNPOWERED and mode not in UNPOWERED | {Mode.STANDBY}:
             return False
+        if self._runs_away and mode not in ENDS_RUNAWAY[self.runaway]:
+            return False
         self.mode = mode
         self._index = self.position
         self._speed = self._fastest
         self._target = self.position if mode in POSITIONING else 0.0
+        self._expires = math.inf
         return True
 
     def demand_velocity(self, velocity: float) -> bool:
@@ -114,7 +99,7 @@ class Joint:
         if not self._allows(position):
             return False
         if self.spec.stops is None:
-            position = self.position + math.remainder(position - self.position, 2 * math.pi)
+            position = self.position + math.remainder(position - self.position, FULL_TURN)
         return self._follow(mode, position, min(abs(speed), self._fastest))
 
     def demand_relative(self, offset: float) -> bool:
@@ -131,10 +116,18 @@ class Joint:
         self._index = index
         return True
 
+    def demand_preset(self, position: float, expires: float) -> bool:
+        """Go to `position` until the time `expires` [s], and then stop. False: ignored."""
+        if not self.demand_position(position, Mode.PRESET):
+            return False
+        self._expires = expires
+        return True
+
     def power_off(self) -> None:
         """Lose the demand, as the electronics do without supply; limits come from flash."""
         self.mode = Mode.STANDBY
         self._target = 0.0
+        self._expires = math.inf
 
     def place(self, position: float) -> None:
         """Put the joint somewhere between its stops, at rest, by magic."""
@@ -149,18 +142,23 @@ class Joint:
     @property
     def reported_position(self) -> float:
         """Position as the encoder tells it: within one turn where the joint has no stops."""
-        return self.position if self.spec.stops is not None else self.position % (2 * math.pi)
+        return self._reported(self.position)
 
     def advance(self, now: float) -> None:
         """Move on to the time `now` [s, monotonic]."""
         while self._time < now:
-            before = self.position, self.velocity
-            step = min(STEP, now - self._time)
-            self._step(step)
-            self._time += step
-            if (self.position, self.velocity) == before:  # at rest, or stalled: so it stays
-                self._warm(now - self._time)
-                self._time = now
+            span = (min(now, self._expires) if self._time < self._expires else now) - self._time
+            if self._is_steady(span):
+                self.position += self.velocity * span
+                self._settle(0.0, span, self.velocity)
+            else:
+                before, step = (self.position, self.velocity), min(STEP, span)
+                self._step(step)
+                if (self.position, self.velocity) == before:  # something holds it: so it stays
+                    self._settle(0.0, span - step, self._wanted(self.position))
+                else:
+                    span = step
+            self._time += span
 
     @property
     def _fastest(self) -> float:
@@ -170,20 +168,48 @@ class Joint:
         low, high = self.position_limits
         return self.position_limits == UNLIMITED or low <= position <= high
 
+    def _reported(self, position: float) -> float:
+        return position if self.spec.stops is not None else position % FULL_TURN
+
+    @property
+    def _runs_away(self) -> bool:
+        return self.runaway is not Runaway.NONE and self._demanded(self.position) != 0.0
+
     def _follow(self, mode: Mode, target: float, speed: float | None = None) -> bool:
-        if self.mode in UNPOWERED:
+        if self.mode in UNPOWERED or self._runs_away:
             return False
         if mode is not self.mode:
+            if self.mode_stuck:
+                return False
             self._index = self.position
         self.mode = mode
         self._target = target
         self._speed = self._fastest if speed is None else speed
+        self._expires = math.inf
         return True
+
+    def _is_steady(self, span: float) -> bool:
+        """Whether the velocity stays as it is for `span` [s], so that one step is exact.
+
+        Everything that slows a joint down grows on the way, so that it is enough to look at both
+        ends.
+        """
+        velocity = self.velocity
+        if self._wanted(self.position) != velocity:
+            return False
+        if velocity == 0.0:
+            return True
+        end = self.position + velocity * span
+        if self.spec.stops is not None and not self.spec.stops[0] < end < self.spec.stops[1]:
+            return False
+        if self.blocked or self._squeeze(end) > 0.0:
+            return False
+        return self._wanted(end) == velocity
 
     def _step(self, step: float) -> None:
         before = self.velocity
         change = self.spec.acceleration * step
-        velocity = before + clamp(self._wanted() - before, (-change, change))
+        velocity = before + clamp(self._wanted(self.position) - before, (-change, change))
         position = self.position + velocity * step
         if self.spec.stops is not None and position != clamp(position, self.spec.stops):
             position, velocity = clamp(position, self.spec.stops), 0.0
@@ -191,20 +217,21 @@ class Joint:
         if self.blocked or resisted:
             position, velocity = self.position, 0.0
         self.position, self.velocity = position, velocity
-        self._draw((velocity - before) / step)
-        self._warm(step)
+        self._settle((velocity - before) / step, step, self._wanted(position))
 
-    def _wanted(self) -> float:
-        """Velocity that the mode asks for, slowed to stop at the position limits."""
-        return self._limited(self._demanded())
+    def _wanted(self, position: float) -> float:
+        """Velocity that the mode asks for at `position`, slowed to stop at the limits."""
+        return self._limited(self._demanded(position), position)
 
-    def _demanded(self) -> float:
+    def _demanded(self, position: float) -> float:
+        if self._time >= self._expires:
+            return 0.0
         if self.mode is Mode.VELOCITY:
             return self._target
         if self.mode is Mode.CURRENT:
             return self._pushed()
         if self.mode in POSITIONING:
-            error = self._target - self.position
+            error = self._target - position
             return math.copysign(min(self._speed, self._braking(abs(error))), error)
         return 0.0
 
@@ -217,11 +244,11 @@ class Joint:
         speed = self.spec.speed * (abs(surplus) - friction) / friction
         return math.copysign(min(speed, self._fastest), surplus)
 
-    def _limited(self, velocity: float) -> float:
+    def _limited(self, velocity: float, position: float) -> float:
         if self.position_limits == UNLIMITED or velocity == 0.0:
             return velocity
         low, high = self.position_limits
-        position = self.reported_position
+        position = self._reported(position)
         room = high - position if velocity > 0.0 else position - low
         return math.copysign(min(abs(velocity), self._braking(room)), velocity)
 
@@ -244,26 +271,21 @@ class Joint:
         limit = self.current_limits[1]
         return min(limit, abs(self._target)) if self.mode is Mode.CURRENT else limit
 
-    def _draw(self, acceleration: float) -> None:
-        self.current = clamp(self._needed(acceleration), self.current_limits)
+    def _settle(self, acceleration: float, duration: float, wanted: float) -> None:
+        """Draw the current that the movement takes, and warm up by it."""
+        self.current = clamp(self._needed(acceleration, wanted), self.current_limits)
+        if self.temperature_held:
+            return
+        goal = AMBIENT + HEATING * (self.current / 1000.0) ** 2
+        self.temperature = goal + (self.temperature - goal) * math.exp(-duration / THERMAL_TIME)
 
-    def _needed(self, acceleration: float) -> float:
+    def _needed(self, acceleration: float, wanted: float) -> float:
         if self.mode in UNPOWERED or self.mode is Mode.STANDBY:
             return 0.0  # the gear holds the joint without the motor's help
         if self.mode is Mode.CURRENT:
             return self._target
-        wanted = self._wanted()
         if self.velocity == 0.0 and wanted != 0.0:
             return math.copysign(math.inf, wanted)  # stalled: pushes with all that it may
         running = self.spec.running_current * self.velocity / self.spec.speed
         squeezing = -self._squeeze(self.position) if wanted < 0.0 else 0.0
         return self.load + running + self.spec.inertia_current * acceleration + squeezing
-
-    def _warm(self, duration: float) -> None:
-        goal = AMBIENT + HEATING * (self.current / 1000.0) ** 2
-        self.temperature = goal + (self.temperature - goal) * math.exp(-duration / THERMAL_TIME)
-
-
-def clamp(value: float, bounds: Range) -> float:
-    """Bring `value` into `bounds`."""
-    return min(max(value, bounds[0]), bounds[1])

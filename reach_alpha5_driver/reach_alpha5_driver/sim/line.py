@@ -10,8 +10,10 @@ time is garbled for everyone.
 
 from __future__ import annotations
 
+import enum
 import random
 from bisect import insort
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -25,6 +27,18 @@ UART_FIFO = 16
 
 DRIVER = 0
 """Sender id of the driver's end; the arm's senders are its device ids."""
+
+
+class Collision(enum.Enum):
+    """Who ran into whom on RS-485. The value is its name in the counts."""
+
+    DRIVER_INTO_DEVICE = "driver_into_device"
+    """The driver began to talk before an answer had ended."""
+    DEVICE_INTO_DRIVER = "device_into_driver"
+    """A device answered while the driver still, or again, had bytes on the wires."""
+    DEVICE_INTO_DEVICE = "device_into_device"
+    """Two devices talked at once: both were asked, or one was slow, or sent its heartbeat."""
+
 
 _SLACK = 1e-9
 """Clock arithmetic in floats may miss a byte's end by less than this [s]."""
@@ -61,7 +75,10 @@ class Lane:
         start = max(at, self._free.get(sender, at))
         self._free[sender] = start + len(data) * self._byte_time
         transmission = _Transmission(start, sender, bytearray(data))
-        insort(self._queue, transmission)
+        if not self._queue or self._queue[-1].start <= start:
+            self._queue.append(transmission)
+        else:
+            insort(self._queue, transmission)
         return transmission
 
     def take(self, now: float, frame_by_frame: bool = False) -> Chunk | None:
@@ -71,11 +88,12 @@ class Lane:
         if not self._queue:
             return None
         first = self._queue[0]
-        size = min(int((now + _SLACK - first.start) / self._byte_time), len(first.data))
-        if frame_by_frame and size > 0:
-            size = first.data.find(0, 0, size) + 1 or size
-        if size <= 0:
+        passed = now + _SLACK - first.start
+        if passed < self._byte_time:
             return None
+        size = min(int(passed / self._byte_time), len(first.data))
+        if frame_by_frame:
+            size = first.data.find(0, 0, size) + 1 or size
         chunk = Chunk(first.start, first.start + size * self._byte_time, bytes(first.data[:size]))
         if size == len(first.data):
             self._queue.pop(0)
@@ -140,15 +158,20 @@ class Line:
         self.half_duplex = half_duplex
         self.to_arm = Lane(self.byte_time)
         self.to_driver = Lane(self.byte_time)
-        self.collisions = 0
-        """Transmissions that ran into another one."""
+        self.collision_kinds: Counter[Collision] = Counter()
+        """How often a transmission ran into another one, by who ran into whom."""
         self._random = random.Random(seed)
+
+    @property
+    def collisions(self) -> int:
+        """Transmissions that ran into another one."""
+        return sum(self.collision_kinds.values())
 
     def send_to_arm(self, at: float, data: bytes) -> None:
         """Put the driver's bytes on the line, from the time `at` on."""
         sent = self.to_arm.send(DRIVER, at, data)
         if self.half_duplex:
-            self._collide(sent, self.to_driver)
+            self._collide(sent, self.to_driver, Collision.DRIVER_INTO_DEVICE)
 
     def send_to_driver(self, device_id: int, at: float, data: bytes) -> None:
         """Put a device's bytes on the line, from the time `at` on.
@@ -158,13 +181,13 @@ class Line:
         sender = device_id if self.half_duplex else BASE_DEVICE
         sent = self.to_driver.send(sender, at, data)
         if self.half_duplex:
-            self._collide(sent, self.to_arm)
+            self._collide(sent, self.to_arm, Collision.DEVICE_INTO_DRIVER)
             self._merge(sent)
 
-    def _collide(self, sent: _Transmission, lane: Lane) -> None:
+    def _collide(self, sent: _Transmission, lane: Lane, kind: Collision) -> None:
         """Garble both sides of every overlap with the other end's bytes."""
         for other, theirs, ours in lane.overlaps(sent):
-            self.collisions += 1
+            self.collision_kinds[kind] += 1
             self._garble(other.data, theirs)
             self._garble(sent.data, ours)
 
@@ -172,7 +195,7 @@ class Line:
         """Garble what other devices send at the same time: the driver hears one byte for both."""
         absorbed: set[int] = set()
         for other, theirs, ours in self.to_driver.overlaps(sent):
-            self.collisions += 1
+            self.collision_kinds[Collision.DEVICE_INTO_DEVICE] += 1
             self._garble(other.data, theirs)
             absorbed.update(ours)
         if absorbed:

@@ -16,7 +16,7 @@ from typing import Literal
 
 from reach_alpha5_driver.protocol.codec import Frame
 from reach_alpha5_driver.protocol.decoder import StreamDecoder
-from reach_alpha5_driver.sim.ids import ALL_DEVICES, AXES, Packet
+from reach_alpha5_driver.sim.ids import ALL_DEVICES, AXES, CONTROL, Packet
 from reach_alpha5_driver.sim.line import BITS_PER_BYTE, Chunk
 
 Direction = Literal[">", "<"]
@@ -27,16 +27,7 @@ TO_DRIVER: Direction = "<"
 OVERHEAD = 6
 """Bytes of a frame on the wire besides its payload."""
 
-MOTION = frozenset(
-    {
-        Packet.VELOCITY,
-        Packet.POSITION,
-        Packet.CURRENT,
-        Packet.POSITION_VELOCITY,
-        Packet.RELATIVE_POSITION,
-        Packet.INDEXED_RELATIVE_POSITION,
-    }
-)
+MOTION = CONTROL | {Packet.PRESET_GO}
 """Packets that can make a joint move."""
 
 _JOINED = 1e-6

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from reach_alpha5_driver.sim.console import ERROR
+from reach_alpha5_driver.sim.commands import ERROR
 from reach_alpha5_driver.sim.control import ControlClient
 from reach_alpha5_driver.sim.log import WireLog, read_log
 
@@ -27,6 +27,8 @@ class SimError(RuntimeError):
 
 class SimProcess:
     """Starts `alpha5-sim`, waits until its port can be opened, and ends it.
+
+    It does not outlive whoever made it, not even one that was killed: its standard input ends.
 
     `port` is what `serial_for_url` opens: a stable link, or a `socket://` URL with `tcp=True`.
     Files lie in `folder`, or in a temporary folder that goes with the simulation.
@@ -42,7 +44,8 @@ class SimProcess:
         where = ["--tcp", "0"] if tcp else ["--link", str(self.folder / "port")]
         self._command = [
             sys.executable, "-m", "reach_alpha5_driver.sim.cli", *where,
-            "--log", str(self.log_path), "--control", str(self.control_path), *options,
+            "--log", str(self.log_path), "--control", str(self.control_path),
+            "--end-with-stdin", *options,
         ]  # fmt: skip
         self.port = ""
         self.process: subprocess.Popen[str] | None = None
@@ -55,7 +58,7 @@ class SimProcess:
             SimError: it has ended, or was not ready in time.
         """
         self.process = subprocess.Popen(
-            self._command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True
+            self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         try:
             self.port = self._wait_until_ready()
@@ -108,8 +111,9 @@ class SimProcess:
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
-            if self.process.stdout is not None:
-                self.process.stdout.close()
+            for pipe in (self.process.stdin, self.process.stdout):
+                if pipe is not None:
+                    pipe.close()
         if self._temporary is not None:
             self._temporary.cleanup()
             self._temporary = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import select
 import time
 
@@ -26,7 +27,11 @@ LINGER = 2.0
 
 
 class Server:
-    """Serves until it is interrupted. It owns what it is given and closes it."""
+    """Serves until it is interrupted, or its leash ends.
+
+    It owns port, log and control socket, and closes them. The leash is a descriptor that comes to
+    its end when whoever has started the simulation has gone, however that went.
+    """
 
     def __init__(
         self,
@@ -34,17 +39,24 @@ class Server:
         port: Port,
         log: LogWriter | None,
         control: ControlServer | None,
+        leash: int | None = None,
     ) -> None:
         self._simulation = simulation
         self._port = port
         self._log = log
         self._control = control
+        self._leash = leash
+        self._ended = False
         self._console = Console(simulation, port)
         self._heard_at = -math.inf
 
+    def execute(self, line: str) -> str:
+        """Obey one command, as from the control socket, and return the answer."""
+        return self._console.execute(line, time.monotonic())
+
     def serve(self) -> None:
-        """Run until an exception, such as KeyboardInterrupt, ends it."""
-        while True:
+        """Run until the leash ends, or an exception, such as KeyboardInterrupt."""
+        while not self._ended:
             self._turn(IDLE_PERIOD)
 
     def linger(self) -> None:
@@ -70,10 +82,13 @@ class Server:
         port, control = self._port.readers(), self._control
         room = self._simulation.room()
         commands = control.readers() if control is not None else []
+        leash = [] if self._leash is None or self._ended else [self._leash]
         ready, _, urgent = select.select(
-            [*(port if room else []), *commands], [], port, self._sleep(longest)
+            [*(port if room else []), *commands, *leash], [], port, self._sleep(longest)
         )
         now = time.monotonic()
+        if self._leash in ready:
+            self._ended = not os.read(self._leash, 4096)
         if any(descriptor in port for descriptor in [*ready, *urgent]):
             data, purged = self._port.read(room)
             if purged:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
+from bisect import insort
 from dataclasses import dataclass, field
 
 from reach_alpha5_driver.protocol.codec import Frame, encode
 from reach_alpha5_driver.protocol.decoder import StreamDecoder
 from reach_alpha5_driver.sim.arm import Arm, ArmConfig
 from reach_alpha5_driver.sim.faults import Faults
-from reach_alpha5_driver.sim.firmware import Device
-from reach_alpha5_driver.sim.ids import ALL_DEVICES
+from reach_alpha5_driver.sim.firmware import Device, Identity
+from reach_alpha5_driver.sim.ids import ALL_DEVICES, BASE_DEVICE, CONTROL
 from reach_alpha5_driver.sim.line import DRIVER, Chunk, Line
+from reach_alpha5_driver.sim.presets import Presets
 
 REPLY_DELAY = 0.0003
 """From the end of a frame to the first bit of its answer [s]. A guess."""
@@ -20,6 +23,9 @@ TRANSMIT_BUFFER = 1024
 
 HOST_BUFFER = 4096
 """Bytes that the driver's machine queues for its UART, as Linux does."""
+
+FIRST_SERIAL_NUMBER = 5100.0
+"""Serial numbers of the devices follow it, by their ids."""
 
 WEIGH_PERIOD = 0.01
 """Between two looks at how the joints weigh on each other [s]; each moves on its own between."""
@@ -57,9 +63,15 @@ class Simulation:
         self.faults = {way: Faults(f"{config.seed}/{way}") for way in ("to-arm", "to-driver")}
         self.decoder = StreamDecoder()
         self.devices = {
-            device_id: Device(device_id, joint, now, config.seed)
+            device_id: Device(
+                device_id, joint, now, config.seed, Identity(FIRST_SERIAL_NUMBER + device_id)
+            )
             for device_id, joint in self.arm.joints.items()
         }
+        self.presets = Presets(self.devices)
+        self.devices[BASE_DEVICE].extend(self.presets)
+        self.crossed: dict[int, int] = {}
+        """Whose joint obeys the control frames for a device, where it is not its own."""
         for device in self.devices.values():
             device.noise = config.noise
         self.replies_lost = 0
@@ -67,6 +79,9 @@ class Simulation:
         self.purged = 0
         """Bytes that the driver has called back before they were on the line."""
         self._heard: list[tuple[float, bytes]] = []
+        self._held: list[tuple[float, int, Frame]] = []
+        """Answers of slow devices: when they go out, in which order, and what."""
+        self._order = itertools.count()
         self._spoken = now
         self._weighed = now
 
@@ -87,12 +102,18 @@ class Simulation:
         times = [device.due() for device in self.devices.values()]
         times += [self.line.to_arm.due(), self.line.to_driver.due()]
         times += [at for at, _ in self._heard[:1]]
+        times += [at for at, _, _ in self._held[:1]]
         return min((time for time in times if time is not None), default=None)
 
     def advance(self, now: float) -> Passed:
         """Let all happen that is due by `now`, in its order, and return what passed the line."""
         passed = Passed([], [])
-        while (chunk := self.line.to_arm.take(now, frame_by_frame=True)) is not None:
+        while True:
+            whole = self.line.to_arm.due()
+            self._speak(now if whole is None else min(now, whole))
+            chunk = self.line.to_arm.take(now, frame_by_frame=True)
+            if chunk is None:
+                break
             passed.to_arm.append(chunk)
             self._hear(chunk)
             self._obey(chunk.end)
@@ -124,27 +145,44 @@ class Simulation:
                     self._deliver(event, at)
 
     def _deliver(self, frame: Frame, at: float) -> None:
-        everyone = frame.device_id == ALL_DEVICES
-        for device_id, device in self.devices.items():
-            if everyone or device_id == frame.device_id:
-                for answer in device.receive(frame.packet_id, frame.payload, at):
+        device_id, packet_id = frame.device_id, frame.packet_id
+        if packet_id in CONTROL:
+            device_id = self.crossed.get(device_id, device_id)
+        if device_id == ALL_DEVICES:
+            addressed = list(self.devices.values())
+        else:
+            addressed = [self.devices[device_id]] if device_id in self.devices else []
+        for device in addressed:
+            for answer in device.receive(packet_id, frame.payload, at):
+                if device.latency:
+                    held = (at + REPLY_DELAY + device.latency, next(self._order), answer)
+                    insort(self._held, held)
+                else:
                     self._send(answer, at + REPLY_DELAY)
 
     def _speak(self, now: float) -> None:
-        """Send what devices say unasked, in the order of their times."""
-        while True:
-            at, device = min(
-                ((time, device) for device in self.devices.values()
-                 if (time := device.due()) is not None),
-                key=lambda entry: entry[0],
-                default=(now, None),
-            )  # fmt: skip
-            if device is None or at > now:
-                break
-            at = max(at, self._spoken)  # a flag that has just risen finds its beat long past
+        """Send what comes by `now` of itself: late answers, and what nobody asked for."""
+        if now <= self._spoken:
+            return
+        while self._held and self._held[0][0] <= now:
+            at, _, answer = self._held.pop(0)
+            if self.devices[answer.device_id].answers:  # it may have lost its supply since
+                self._send(answer, at)
+        while (speaker := self._next_speaker(now)) is not None:
+            due, device = speaker
+            at = max(due, self._spoken)  # a flag that has just risen finds its beat long past
             for frame in device.speak(at):
                 self._send(frame, at)
         self._spoken = now
+
+    def _next_speaker(self, now: float) -> tuple[float, Device] | None:
+        """Return who is the first to speak unasked by `now`, and when."""
+        first: tuple[float, Device] | None = None
+        for device in self.devices.values():
+            due = device.due()
+            if due is not None and due <= now and (first is None or due < first[0]):
+                first = due, device
+        return first
 
     def _send(self, frame: Frame, at: float) -> None:
         wire = encode(frame)
