@@ -1,0 +1,1 @@
+"""The guard: a process of its own that stops the arm when the driver dies or hangs."""
