@@ -9,15 +9,16 @@ from driver_rig import BOUNDS
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reach_alpha5_driver.belief import CONTRADICTIONS, Belief, joint_bounds
+from reach_alpha5_driver.belief import CONTRADICTIONS, REPORTED, Belief, joint_bounds
+from reach_alpha5_driver.quantities import QUANTITIES
 
-STALE = 0.25
-E, A = 0, 4
+STALE, SLOW = 0.25, 5.0
+E, WRIST, A = 0, 3, 4
 
 
 @pytest.fixture
 def belief() -> Belief:
-    return Belief(BOUNDS, STALE)
+    return Belief(BOUNDS, STALE, SLOW)
 
 
 def report(belief: Belief, values: list[float], start: float = 10.0, joint: int = E) -> float:
@@ -103,7 +104,7 @@ def test_after_a_gap_two_reports_must_agree_again(belief):
 
 def test_a_lost_line_makes_everything_stale_at_once_but_keeps_its_age(belief):
     at = report(belief, [1.0, 1.0])
-    belief.on_mode(E, 3)
+    belief.on_mode(E, 3, at)
     belief.forget()
     assert belief.stale(E, at)
     assert belief.joints[E].heard_at == at
@@ -121,12 +122,166 @@ def test_a_velocity_that_the_joint_cannot_have_is_counted(belief):
 @pytest.mark.parametrize(
     ("name", "good", "bad"),
     [("current", 0.4, 11.0), ("temperature", 20.0, 500.0), ("humidity", 40.0, 101.0),
-     ("voltage", 24.0, -1.0)],
+     ("voltage", 24.0, -1.0), ("temperature", 20.0, math.nan)],
 )  # fmt: skip
 def test_slow_values_have_a_widest_range(belief, name, good, bad):
-    assert belief.on_quantity(E, name, good)
-    assert not belief.on_quantity(E, name, bad)
+    assert say(belief, name, [good, good, bad, bad, bad]) == [False, True, False, False, False]
     assert getattr(belief.joints[E], name) == good
+    assert belief.implausible == 3
+    assert belief.joints[E].unconfirmed == ()
+
+
+def say(belief: Belief, name: str, values: list[float], start: float = 10.0) -> list[bool]:
+    """Report a quantity of axis_e every 20 ms; return what was believed."""
+    return [
+        belief.on_quantity(E, name, value, start + 0.02 * turn)
+        for turn, value in enumerate(values)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "jump"),
+    [("current", 0.1, 0.9), ("temperature", 20.0, 70.0), ("humidity", 20.0, 60.0),
+     ("voltage", 24.0, 15.0)],
+)  # fmt: skip
+def test_U9_a_value_that_jumps_is_believed_when_a_second_report_agrees(belief, name, value, jump):
+    assert say(belief, name, [value] * 3) == [False, True, True]
+    assert say(belief, name, [jump, value], 10.1) == [False, True]
+    assert getattr(belief.joints[E], name) == value
+    assert say(belief, name, [jump], 10.2) == [False]
+    assert belief.joints[E].unconfirmed == (name,)
+    assert getattr(belief.joints[E], name) == value
+    assert say(belief, name, [jump], 10.22) == [True]
+    assert belief.joints[E].unconfirmed == ()
+    assert getattr(belief.joints[E], name) == jump
+
+
+def test_a_value_may_change_slowly_without_being_asked_twice(belief):
+    assert not belief.on_quantity(E, "temperature", 20.0, 10.0)
+    for step in range(50):
+        assert belief.on_quantity(E, "temperature", 20.0 + step, 10.0 + 2.0 * step)
+
+
+def test_after_a_silence_a_value_needs_two_reports_again(belief):
+    say(belief, "voltage", [24.0, 24.0])
+    assert not belief.on_quantity(E, "voltage", 24.0, 10.02 + SLOW + 0.1)
+    assert belief.on_quantity(E, "voltage", 24.0, 10.02 + SLOW + 0.2)
+
+
+def test_two_reports_with_a_silence_between_them_do_not_confirm_each_other(belief):
+    assert not belief.on_quantity(E, "voltage", 24.0, 10.0)
+    assert not belief.on_quantity(E, "voltage", 24.0, 10.0 + SLOW + 0.1)
+    assert belief.on_quantity(E, "voltage", 24.0, 10.0 + SLOW + 0.2)
+
+
+@pytest.mark.parametrize(
+    ("name", "limit"),
+    [("current", STALE), ("temperature", SLOW), ("humidity", SLOW), ("voltage", SLOW)],
+)
+def test_a_value_that_is_too_old_is_not_told(belief, name, limit):
+    assert math.isnan(belief.value(E, name, 10.0))
+    say(belief, name, [1.0, 1.0])
+    assert belief.value(E, name, 10.02 + limit - 0.01) == 1.0
+    assert math.isnan(belief.value(E, name, 10.02 + limit + 0.01))
+
+
+def test_mode_and_status_that_are_too_old_are_not_told(belief):
+    assert belief.mode(E, 10.0) is None
+    belief.on_mode(E, 3, 10.0)
+    for _ in range(2):
+        belief.on_status(E, ("can",), 10.0)
+    assert belief.mode(E, 10.0 + SLOW - 0.01) == 3
+    assert belief.status_flags(E, 10.0 + SLOW - 0.01) == ("can",)
+    assert belief.mode(E, 10.0 + SLOW + 0.01) is None
+    assert belief.status_flags(E, 10.0 + SLOW + 0.01) == ()
+
+
+def test_each_value_has_an_age_that_goes_on_counting_when_the_line_is_lost(belief):
+    assert all(math.isnan(belief.age(E, name, 10.0)) for name in REPORTED)
+    belief.on_velocity(E, 0.1, 11.0)
+    report(belief, [1.0, 1.0], 11.99)
+    belief.on_mode(E, 3, 13.0)
+    belief.on_status(E, (), 14.0)
+    for at, quantity in enumerate(QUANTITIES, 15):
+        say(belief, quantity.name, [1.0, 1.0], at - 0.02)
+    ages = [belief.age(E, name, 20.0) for name in REPORTED]
+    assert ages == pytest.approx([8.0, 9.0, 5.0, 4.0, 3.0, 2.0, 7.0, 6.0])
+    belief.forget()
+    assert [belief.age(E, name, 20.0) for name in REPORTED] == ages
+
+
+def test_rule_18_after_the_line_was_lost_no_value_is_told(belief):
+    belief.on_mode(E, 3, 10.0)
+    belief.on_velocity(E, 0.1, 10.0)
+    for quantity in QUANTITIES:
+        say(belief, quantity.name, [1.0, 1.0])
+    for _ in range(2):
+        belief.on_status(E, ("can",), 10.0)
+    belief.forget()
+    assert all(math.isnan(belief.value(E, quantity.name, 10.03)) for quantity in QUANTITIES)
+    assert belief.mode(E, 10.03) is None
+    assert belief.status_flags(E, 10.03) == ()
+    assert math.isnan(belief.velocities(10.03)[E])
+
+
+def test_a_report_before_the_loss_of_the_line_confirms_none_after_it(belief):
+    say(belief, "temperature", [90.0])
+    belief.on_status(E, ("can",), 10.0)
+    belief.forget()
+    assert not belief.on_quantity(E, "temperature", 90.0, 10.1)
+    belief.on_status(E, ("can",), 10.1)
+    assert belief.joints[E].status_flags == ()
+    assert belief.joints[E].unconfirmed == ("temperature", "status")
+
+
+def test_U9_a_flag_is_believed_and_given_up_when_two_reports_in_a_row_say_so(belief):
+    seen = []
+    for flags in [(), ("can",), (), ("can", "flash"), ("can",), ("flash",), ()]:
+        belief.on_status(E, flags, 10.0)
+        seen.append(belief.joints[E].status_flags)
+    assert seen == [(), (), (), (), ("can",), ("can",), ()]
+
+
+@given(st.lists(st.sets(st.sampled_from(["flash", "can", "humidity"])), max_size=12))
+def test_each_flag_is_decided_by_itself_and_they_stay_in_wire_order(reports):
+    belief = Belief(BOUNDS, STALE)
+    believed, before = set(), set()
+    for flags in reports:
+        in_order = tuple(name for name in ("flash", "humidity", "can") if name in flags)
+        belief.on_status(E, in_order, 10.0)
+        believed = (before & flags) | (believed & (before | flags))
+        before = flags
+        told = belief.joints[E].status_flags
+        assert told == tuple(name for name in ("flash", "humidity", "can") if name in believed)
+        assert ("status" in belief.joints[E].unconfirmed) == (flags != believed)
+
+
+def test_a_wrist_without_limits_may_pass_from_a_full_turn_to_zero(belief):
+    belief.set_turning(WRIST, True)
+    report(belief, [6.25, 6.26, 6.27, 6.28, 0.005, 0.015], joint=WRIST)
+    assert belief.joints[WRIST].position == 0.015
+    assert belief.joints[WRIST].reports == 5
+    assert belief.way(WRIST, 6.28) == pytest.approx(0.0182, abs=1e-4)
+    report(belief, [6.28], 10.06, joint=WRIST)
+    assert belief.joints[WRIST].position == 6.28
+    assert belief.way(WRIST, 0.1) == pytest.approx(-0.1032, abs=1e-4)
+    assert belief.implausible == 0
+
+
+def test_a_wrist_without_limits_jumps_no_further_than_one_with_them(belief):
+    belief.set_turning(WRIST, True)
+    report(belief, [6.25, 6.26, 3.0], joint=WRIST)
+    assert belief.joints[WRIST].position == 6.26
+    assert not belief.on_position(WRIST, 6.5, 10.03)
+    assert belief.implausible == 2
+
+
+def test_a_joint_with_limits_does_not_wrap(belief):
+    report(belief, [6.27, 6.28, 0.005], joint=WRIST)
+    assert belief.joints[WRIST].position == 6.28
+    belief.set_turning(WRIST, True)
+    belief.set_turning(WRIST, False)
+    assert not belief.on_position(WRIST, 0.005, 10.04)
 
 
 def test_bounds_follow_the_description_with_room_for_noise():
