@@ -1,6 +1,6 @@
 """`alpha5-wire`: look at the arm's serial bytes, and make some, at a desk.
 
-It never sends anything: `encode` prints, `sniff` only reads.
+It moves nothing: `encode` prints, `sniff` only reads, `info` sends nothing but requests.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from reach_alpha5_driver.cli.compose import (
     never_sent,
 )
 from reach_alpha5_driver.cli.describe import Description, describe, refusal
+from reach_alpha5_driver.cli.info import add_parser as add_info_parser
 from reach_alpha5_driver.protocol.decoder import StreamDecoder
 from reach_alpha5_driver.protocol.packets import PacketError
 
@@ -160,7 +161,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="alpha5-wire",
         description="Decode, encode and watch the serial protocol of the Reach Alpha 5. "
-        "Nothing is ever sent to an arm.",
+        "Nothing is sent to an arm but the questions of `info`.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -206,6 +207,8 @@ def make_parser() -> argparse.ArgumentParser:
     sniff.add_argument("port", metavar="PORT", help="device, or a pyserial URL (socket://…)")
     sniff.add_argument("--baud", type=int, default=BAUD_RATE, help="baud rate (%(default)s)")
     sniff.set_defaults(run=run_sniff)
+
+    add_info_parser(commands, BAUD_RATE)
     return parser
 
 
