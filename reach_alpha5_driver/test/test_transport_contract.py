@@ -7,6 +7,9 @@ import os
 import pty
 import select
 import socket
+import subprocess
+import sys
+import threading
 import time
 import tty
 from collections.abc import Callable, Iterator
@@ -18,6 +21,7 @@ from reach_alpha5_driver.transport.base import LineLost, OpenError, Transport
 from reach_alpha5_driver.transport.faulty import Faults, FaultyLine
 from reach_alpha5_driver.transport.memory import MemoryLine
 from reach_alpha5_driver.transport.serial import open_serial
+from reach_alpha5_driver.transport.tcp import PEER_TIMEOUT, TcpLine, open_tcp
 
 TIMEOUT = 20.0
 BAUD = 115200
@@ -151,7 +155,8 @@ def test_purging_and_asking_for_the_queue_work_at_any_time(line):
     line.transport.write(b"abc")
     assert line.transport.queued() >= 0
     line.transport.purge_output()
-    assert line.transport.queued() == 0
+    if line.transport.can_purge:
+        assert line.transport.queued() == 0
 
 
 def test_a_far_end_that_hangs_up_is_told_as_a_lost_line(line):
@@ -168,6 +173,18 @@ def test_what_came_before_the_far_end_hung_up_is_not_lost_on_the_way_to_the_erro
     line.hang_up()
     with pytest.raises(LineLost):
         until(lambda: line.transport.read() and False)
+
+
+def test_a_line_whose_queue_can_be_taken_back_says_so_and_does_it(line):
+    while line.transport.write(b"motion" * 1000):
+        pass
+    line.transport.purge_output()
+    assert (line.transport.write(b"stop") == 4) is line.transport.can_purge
+
+
+def test_a_line_without_an_adapter_has_no_latency_timer_and_needs_no_advice(line):
+    assert line.transport.latency is None
+    assert line.transport.advice == ""
 
 
 def test_closing_twice_and_after_a_loss_is_harmless(line):
@@ -212,17 +229,160 @@ def test_a_folder_is_no_port(tmp_path):
         open_serial(str(tmp_path), BAUD)
 
 
-def test_a_socket_that_nobody_serves_is_refused():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-    with pytest.raises(OpenError, match="cannot open socket://"):
-        open_serial(f"socket://127.0.0.1:{port}", BAUD)
-
-
-@pytest.mark.parametrize("url", ["nonsense://x", "", "loop://", "socket://127.0.0.1"])
+@pytest.mark.parametrize("url", ["nonsense://x", "", "loop://", "rfc2217://127.0.0.1:1"])
 def test_a_port_that_cannot_be_used_is_refused_by_name(url):
     with pytest.raises(OpenError, match="cannot"):
         open_serial(url, BAUD)
+
+
+# -- sockets
+
+
+@contextlib.contextmanager
+def connected() -> Iterator[tuple[TcpLine, socket.socket]]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        line = open_tcp(f"socket://127.0.0.1:{server.getsockname()[1]}")
+        peer, _ = server.accept()
+        with peer, contextlib.closing(line):
+            yield line, peer
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "socket://127.0.0.1",
+        "socket://:1234",
+        "socket://127.0.0.1:0",
+        "socket://127.0.0.1:port",
+        "socket://127.0.0.1:70000",
+        "socket://127.0.0.1:1234/logging=debug",
+        "SOCKET://[::1",
+    ],
+)
+def test_an_address_that_is_none_is_refused_with_the_form_of_one(url):
+    with pytest.raises(OpenError, match="socket://HOST:PORT"):
+        open_serial(url, BAUD)
+
+
+def test_a_socket_that_nobody_serves_is_refused():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    with pytest.raises(OpenError, match=r"refused; check that 127\.0\.0\.1 is on"):
+        open_serial(f"socket://127.0.0.1:{port}", BAUD)
+
+
+def test_a_server_that_does_not_answer_does_not_hold_the_caller_up():
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen(0)
+        address = server.getsockname()
+        with contextlib.ExitStack() as stack:
+            for _ in range(4):  # whoever comes when the queue is full gets no answer
+                waiting = stack.enter_context(socket.socket())
+                waiting.setblocking(False)
+                waiting.connect_ex(address)
+            started = time.monotonic()
+            with pytest.raises(OpenError, match="cannot open"):
+                open_tcp(f"socket://127.0.0.1:{address[1]}", timeout=0.1)
+            assert time.monotonic() - started < 4.0  # of the 5 s that pyserial would take
+
+
+def test_a_name_that_is_found_too_late_holds_nobody_up_and_leaves_no_connection(monkeypatch):
+    found = threading.Event()
+    look_up = socket.getaddrinfo
+
+    def slow(*arguments, **options):
+        found.wait(TIMEOUT)
+        return look_up(*arguments, **options)
+
+    monkeypatch.setattr(socket, "getaddrinfo", slow)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"socket://127.0.0.1:{server.getsockname()[1]}"
+        with pytest.raises(OpenError, match=r"no answer in 0\.1 s"):
+            open_tcp(url, timeout=0.1)
+        found.set()
+        server.settimeout(TIMEOUT)
+        peer, _ = server.accept()
+        with peer:
+            peer.settimeout(TIMEOUT)
+            assert peer.recv(1) == b""
+
+
+def test_a_socket_that_a_child_has_inherited_is_hung_up_all_the_same():
+    with connected() as (line, peer):
+        copy = os.dup(line.fileno())
+        line.close()
+        peer.settimeout(TIMEOUT)
+        assert peer.recv(1) == b""
+        os.close(copy)
+
+
+def test_the_last_words_arrive_although_something_was_left_unread():
+    with connected() as (line, peer):
+        peer.send(b"telemetry")
+        assert ready(line, TIMEOUT)
+        line.write(b"stop")
+        line.close()
+        assert peer.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) == 0  # no reset
+        peer.settimeout(TIMEOUT)
+        assert peer.recv(100) == b"stop"
+        assert peer.recv(100) == b""
+
+
+def test_what_a_stuck_connection_has_not_sent_is_known():
+    with connected() as (line, _):
+        assert line.queued() == 0
+        until(lambda: line.write(bytes(65536)) == 0 and line.queued() > 0)
+
+
+NAMESPACE = ["unshare", "--user", "--map-root-user", "--net"]
+"""Runs a command with a network of its own, that it may break."""
+
+VANISHING_PEER = """
+import fcntl, socket, struct, sys, time
+from reach_alpha5_driver.transport.base import LineLost
+from reach_alpha5_driver.transport.serial import open_serial
+
+def loopback(flags):
+    with socket.socket() as any_socket:
+        fcntl.ioctl(any_socket, 0x8914, struct.pack("16sh14x", b"lo", flags))
+
+def lost(line, data):
+    try:
+        line.write(data)
+        line.read()
+    except LineLost:
+        return True
+    return False
+
+loopback(1)
+server = socket.create_server(("127.0.0.1", 0))
+url = f"socket://127.0.0.1:{server.getsockname()[1]}"
+lines = {"busy": (open_serial(url, 115200), b"x"), "quiet": (open_serial(url, 115200), b"")}
+peers = [server.accept() for _ in lines]
+loopback(0)
+started = time.monotonic()
+while lines and time.monotonic() < started + float(sys.argv[1]):
+    for name, (line, data) in list(lines.items()):
+        if lost(line, data):
+            print(name, flush=True)
+            del lines[name]
+    time.sleep(0.02)
+"""
+
+
+@pytest.mark.skipif(
+    subprocess.run([*NAMESPACE, "true"], capture_output=True, check=False).returncode != 0,
+    reason="no network namespaces for this user",
+)
+def test_U8_a_peer_that_vanishes_without_a_word_is_missed_on_a_busy_line_and_on_a_quiet_one():
+    child = subprocess.run(
+        [*NAMESPACE, sys.executable, "-c", VANISHING_PEER, str(5.0 * PEER_TIMEOUT)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert sorted(child.stdout.split()) == ["busy", "quiet"]
 
 
 # -- memory
@@ -291,3 +451,11 @@ def test_writes_stall_fall_short_and_fail():
         FaultyLine(inner, Faults(error=1.0), 0).write(b"abc")
     with pytest.raises(LineLost):
         FaultyLine(inner, Faults(error=1.0), 0).read()
+
+
+def test_a_stall_lasts_for_some_writes_and_ends():
+    line = FaultyLine(MemoryLine(), Faults(stall=0.02), seed=1)
+    taken = [bool(line.write(b"x")) for _ in range(1000)]
+    longest = max(len(run) for run in "".join(".#"[took] for took in taken).split("#"))
+    assert 10 < longest < 150
+    assert taken.count(True) > 200

@@ -16,6 +16,21 @@ class LineLost(Exception):
 class Transport(Protocol):
     """An open line to the arm."""
 
+    @property
+    def can_purge(self) -> bool:
+        """Whether `purge_output` takes anything back: if not, what was written goes before a stop.
+
+        Whoever writes to such a line must keep little on its way.
+        """
+
+    @property
+    def advice(self) -> str:
+        """What the user should do to make this line better; empty if there is nothing."""
+
+    @property
+    def latency(self) -> int | None:
+        """For how long the adapter keeps received bytes back [ms]; None: it does not tell."""
+
     def fileno(self) -> int:
         """Return a descriptor for `select`: readable when `read` has something to give."""
 

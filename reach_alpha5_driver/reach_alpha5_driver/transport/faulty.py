@@ -8,6 +8,9 @@ from dataclasses import dataclass
 
 from reach_alpha5_driver.transport.base import LineLost, Transport
 
+MAX_STALL = 100
+"""Most writes in a row that one stall swallows."""
+
 
 @dataclass(frozen=True, slots=True)
 class Faults:
@@ -21,7 +24,7 @@ class Faults:
     cut: float = 0.0
     """What follows is held back until the next read: chunks are split here, merged there."""
     stall: float = 0.0
-    """A write takes nothing."""
+    """A write takes nothing, and so do up to `MAX_STALL` - 1 after it."""
     short_write: float = 0.0
     """A write takes a part."""
     error: float = 0.0
@@ -34,15 +37,34 @@ class FaultyLine:
     def __init__(self, line: Transport, faults: Faults, seed: int) -> None:
         """Disturb `line`; the same seed gives the same faults for the same calls."""
         self._line = line
-        self._faults = faults
+        self.faults = faults
+        """May be replaced at any time."""
+        self.strikes = 0
+        """How often one has struck."""
         self._random = random.Random(seed)
         self._held = b""
-        self._per_byte: tuple[tuple[float, Callable[[int], bytes]], ...] = (
-            (faults.drop, lambda byte: b""),
-            (faults.flip, lambda byte: bytes((byte ^ 1 << self._random.randrange(8),))),
-            (faults.duplicate, lambda byte: bytes((byte, byte))),
-            (faults.insert, lambda byte: bytes((self._random.randrange(256), byte))),
+        self._stalled = 0
+        self._changes: tuple[tuple[str, Callable[[int], bytes]], ...] = (
+            ("drop", lambda byte: b""),
+            ("flip", lambda byte: bytes((byte ^ 1 << self._random.randrange(8),))),
+            ("duplicate", lambda byte: bytes((byte, byte))),
+            ("insert", lambda byte: bytes((self._random.randrange(256), byte))),
         )
+
+    @property
+    def can_purge(self) -> bool:
+        """Whether the disturbed line can purge."""
+        return self._line.can_purge
+
+    @property
+    def advice(self) -> str:
+        """The advice of the disturbed line."""
+        return self._line.advice
+
+    @property
+    def latency(self) -> int | None:
+        """The latency of the disturbed line."""
+        return self._line.latency
 
     def fileno(self) -> int:
         """Return the descriptor of the disturbed line; bytes held back do not make it readable."""
@@ -52,21 +74,23 @@ class FaultyLine:
         """Return what arrived, disturbed."""
         self._maybe_break()
         arrived, self._held = self._held, b""
-        out = bytearray()
-        data = arrived + b"".join(map(self._disturb, self._line.read()))
-        for at, byte in enumerate(data):
-            if at and self._hits(self._faults.cut):
-                self._held = data[at:]
-                break
-            out.append(byte)
-        return bytes(out)
+        data = arrived + self._disturb(self._line.read())
+        if self.faults.cut:
+            for at in range(1, len(data)):
+                if self._hits(self.faults.cut):
+                    data, self._held = data[:at], data[at:]
+                    break
+        return data
 
     def write(self, data: bytes) -> int:
         """Hand over nothing, a part or all."""
         self._maybe_break()
-        if self._hits(self._faults.stall):
+        if self._hits(self.faults.stall):
+            self._stalled = self._random.randint(1, MAX_STALL)
+        if self._stalled:
+            self._stalled -= 1
             return 0
-        if data and self._hits(self._faults.short_write):
+        if data and self._hits(self.faults.short_write):
             data = data[: self._random.randrange(len(data))]
         return self._line.write(data)
 
@@ -83,14 +107,24 @@ class FaultyLine:
         self._line.close()
 
     def _hits(self, probability: float) -> bool:
-        return probability > 0.0 and self._random.random() < probability
+        if probability <= 0.0 or self._random.random() >= probability:
+            return False
+        self.strikes += 1
+        return True
 
     def _maybe_break(self) -> None:
-        if self._hits(self._faults.error):
+        if self._hits(self.faults.error):
             raise LineLost("[Errno 5] Input/output error (made by the fault layer)")
 
-    def _disturb(self, byte: int) -> bytes:
-        for probability, change in self._per_byte:
-            if self._hits(probability):
+    def _disturb(self, data: bytes) -> bytes:
+        rates = [(getattr(self.faults, name), change) for name, change in self._changes]
+        active = [(rate, change) for rate, change in rates if rate]
+        if not active:
+            return data
+        return b"".join(self._change(byte, active) for byte in data)
+
+    def _change(self, byte: int, active: list[tuple[float, Callable[[int], bytes]]]) -> bytes:
+        for rate, change in active:
+            if self._hits(rate):
                 return change(byte)
         return bytes((byte,))

@@ -11,6 +11,10 @@ from reach_alpha5_driver.transport.base import LineLost
 class MemoryLine:
     """Our end of the line. `far` is the other one."""
 
+    can_purge = True
+    latency = None
+    advice = ""
+
     def __init__(self, capacity: int = 4096) -> None:
         """Make an open line whose output queue takes `capacity` bytes."""
         self._capacity = capacity

@@ -1,7 +1,12 @@
-"""Serial ports, pseudo-terminals and `socket://` through pyserial.
+"""Serial ports and pseudo-terminals through pyserial; the one way in to all transports.
 
 pyserial opens and configures the port. Reading and writing go to its file descriptor directly: the
 control loop waits on that with `select`, and must never be held by a write.
+
+A port is ours alone. Two locks see to that, since programs know the one or the other: `flock`, and
+`TIOCEXCL`, which keeps out all but root. The guard process inherits the descriptor and both locks
+with it, so that nobody comes between the death of a driver and its last stop; closing gives them
+back by name, as closing one copy of a descriptor does not.
 """
 
 from __future__ import annotations
@@ -16,31 +21,50 @@ import termios
 
 import serial
 
+from reach_alpha5_driver.transport import tcp
 from reach_alpha5_driver.transport.base import LineLost, OpenError, Transport
+from reach_alpha5_driver.transport.latency_timer import shorten_latency
+from reach_alpha5_driver.transport.lock_owner import busy_text
 
 CHUNK = 4096
 """Most bytes taken in one read."""
+
+BUSY = (errno.EBUSY, errno.EAGAIN)
+"""What `open` says of a port under `TIOCEXCL`, and `flock` of one that is locked."""
 
 ADVICE = {
     errno.ENOENT: "there is no such port; plug the adapter in, or set serial_port to one of those "
     "that `python3 -m serial.tools.list_ports` shows",
     errno.EACCES: "no permission; add this user to the group of the port (usually "
     "`sudo usermod -aG dialout $USER`) and log in again",
-    errno.EBUSY: "another program holds the port; close it",
-    errno.EAGAIN: "another program holds the port; close it",
     errno.ENOTTY: "this is no serial port; set serial_port to one",
     errno.EISDIR: "this is a folder; set serial_port to a serial port",
 }
 
+PTY_MAJORS = range(136, 144)
+"""Device numbers of pseudo-terminals on Linux."""
+
 
 class SerialLine:
-    """An open pyserial port with a file descriptor."""
+    """An open serial port."""
 
-    def __init__(self, port: serial.SerialBase, fd: int) -> None:
-        """Take over `port`, whose descriptor `fd` does not block; use `open_serial`."""
+    can_purge = True
+
+    def __init__(self, port: serial.Serial, path: str) -> None:
+        """Take over `port`, open at `path`, which does not block; use `open_serial`."""
         self._port = port
-        self._fd = fd
-        self._is_tty = os.isatty(fd)
+        self._fd: int = port.fileno()
+        self.latency_timer = shorten_latency(path, self._fd)
+
+    @property
+    def advice(self) -> str:
+        """What to do about a slow adapter."""
+        return self.latency_timer.advice
+
+    @property
+    def latency(self) -> int | None:
+        """Return the latency timer of the adapter."""
+        return self.latency_timer.milliseconds
 
     def fileno(self) -> int:
         """Return the descriptor of the port."""
@@ -71,9 +95,7 @@ class SerialLine:
             raise LineLost(str(error)) from error
 
     def purge_output(self) -> None:
-        """Flush the kernel's output queue; a socket has none that can be flushed."""
-        if not self._is_tty:
-            return
+        """Flush the kernel's output queue."""
         try:
             termios.tcflush(self._fd, termios.TCOFLUSH)
         except termios.error as error:
@@ -81,8 +103,6 @@ class SerialLine:
 
     def queued(self) -> int:
         """Return the length of the kernel's output queue (TIOCOUTQ)."""
-        if not self._is_tty:
-            return 0
         try:
             (count,) = struct.unpack("i", fcntl.ioctl(self._fd, termios.TIOCOUTQ, bytes(4)))
         except OSError as error:
@@ -90,32 +110,63 @@ class SerialLine:
         return int(count)
 
     def close(self) -> None:
-        """Close the port and give its lock back."""
+        """Give the locks back, for all who hold the descriptor, and close the port."""
+        if self._port.is_open:
+            share(self._fd)
         with contextlib.suppress(OSError, termios.error):
             self._port.close()
 
 
 def open_serial(url: str, baud_rate: int) -> Transport:
-    """Open a device path or pyserial URL, exclusively.
+    """Open a device path or URL, exclusively; takes `tcp.OPEN_TIMEOUT` at the longest.
 
     Raises:
         OpenError: it cannot be opened; the text says why, and what to do.
     """
+    if url.lower().startswith(f"{tcp.SCHEME}://"):
+        return tcp.open_tcp(url)
     try:
         port = serial.serial_for_url(
-            url, baudrate=baud_rate, timeout=0, write_timeout=0, exclusive=True
+            url, baudrate=baud_rate, timeout=0, write_timeout=0, exclusive=True, do_not_open=True
         )
-    except (OSError, ValueError, termios.error) as error:
-        number = _number(error)
-        advice = str(error) if number is None else ADVICE.get(number, str(error))
-        raise OpenError(f"cannot open {url}: {advice}") from error
-    try:
-        return SerialLine(port, port.fileno())
-    except (AttributeError, OSError) as error:
-        port.close()
+    except (OSError, ValueError) as error:
+        raise OpenError(f"cannot open {url}: {error}") from error
+    if not isinstance(port, serial.Serial):
         raise OpenError(
             f"cannot use {url}: it has no file descriptor; use a device path or socket://HOST:PORT"
-        ) from error
+        )
+    path = port.portstr or url
+    try:
+        port.open()
+    except (OSError, ValueError, termios.error) as error:
+        raise OpenError(f"cannot open {url}: {_advice(path, error)}") from error
+    line = SerialLine(port, path)
+    # A pseudo-terminal stays exclusive while its other end is open, so a driver that was killed
+    # would lock out the next one for ever.
+    if os.major(os.fstat(line.fileno()).st_rdev) not in PTY_MAJORS:
+        claim(line.fileno())
+    return line
+
+
+def claim(fd: int) -> None:
+    """Keep programs that look for no lock from opening a port."""
+    with contextlib.suppress(OSError):
+        fcntl.ioctl(fd, termios.TIOCEXCL)
+
+
+def share(fd: int) -> None:
+    """Give both locks back, also those that a copy of the descriptor would keep."""
+    with contextlib.suppress(OSError):
+        fcntl.ioctl(fd, termios.TIOCNXCL)
+    with contextlib.suppress(OSError):
+        fcntl.flock(fd, fcntl.LOCK_UN)
+
+
+def _advice(port: str, error: BaseException) -> str:
+    number = _number(error)
+    if number in BUSY:
+        return busy_text(port)
+    return str(error) if number is None else ADVICE.get(number, str(error))
 
 
 def _number(error: BaseException) -> int | None:
