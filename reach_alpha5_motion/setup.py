@@ -13,7 +13,7 @@ setup(
         ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
         (f"share/{NAME}", ["package.xml"]),
     ],
-    install_requires=["setuptools", "numpy", "daqp"],
+    install_requires=["setuptools", "numpy", "daqp", "pyyaml"],
     zip_safe=False,
     maintainer="reach_alpha5 maintainers",
     maintainer_email="maintainers@reach-alpha5.invalid",

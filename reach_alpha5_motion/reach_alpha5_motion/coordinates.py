@@ -1,17 +1,17 @@
-"""From the axes of an arm input to what they ask of the tip (B3, B4)."""
+"""From the speeds of an input to what they ask of the tip (B3, B4, D8)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
-from reach_alpha5_common.command import ArmInput, GripperCommand
-from reach_alpha5_motion.model import ArmPosture, Vector
+from reach_alpha5_motion.demand import ArmPart, Kind
+from reach_alpha5_motion.frames import Axes
+from reach_alpha5_motion.model import ArmModel, ArmPosture, Vector
 from reach_alpha5_motion.singularity import inward_share, radial_side
-from reach_alpha5_motion.speed import MotionConfig
 
 
-@dataclass(frozen=True, slots=True)
-class AxisDemand:
+class AxisDemand(NamedTuple):
     """What one axis of an input asks."""
 
     velocity: Vector = (0.0, 0.0, 0.0)
@@ -20,36 +20,56 @@ class AxisDemand:
     """Of the base about its axis [rad/s], beside that of the velocity: an azimuth is asked as an
     angle, so that it needs no radius and is never singular."""
     share: float = 1.0
-    """How much of what was commanded this is, in [0, 1]."""
+    """How much of what was asked this is, in [0, 1]."""
 
 
-Demand = tuple[AxisDemand, AxisDemand, AxisDemand]
+_NOTHING = AxisDemand()
+
+Three = tuple[AxisDemand, AxisDemand, AxisDemand]
+
+_BODY: Axes = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
-def cartesian(command: GripperCommand, posture: ArmPosture, config: MotionConfig) -> Demand:
-    """Forward, right, down of `base_link_frd`."""
-    speed = config.linear_speed * config.speed_fraction(command.speed_modifier)
-    asked = command.cartesian
-    return (
-        AxisDemand(posture.in_basis((asked.x * speed, 0.0, 0.0))),
-        AxisDemand(posture.in_basis((0.0, asked.y * speed, 0.0))),
-        AxisDemand(posture.in_basis((0.0, 0.0, asked.z * speed))),
+def along(axes: Axes, speeds: Sequence[float], posture: ArmPosture) -> Three:
+    """Return what speeds [m/s] along three axes ask."""
+    x, y, z = (
+        AxisDemand(posture.in_basis((axis[0] * speed, axis[1] * speed, axis[2] * speed)))
+        if speed != 0.0
+        else _NOTHING
+        for axis, speed in zip(axes, speeds, strict=True)
     )
+    return x, y, z
 
 
-def cylindrical(command: GripperCommand, posture: ArmPosture, config: MotionConfig) -> Demand:
-    """Out from the base axis, down along it, and clockwise as seen from its plus end."""
-    fraction = config.speed_fraction(command.speed_modifier)
-    speed = config.linear_speed * fraction
-    asked = command.cylindrical
-    share = inward_share(posture.reach, asked.radial * speed, config.brake_gain)
-    outward = radial_side(posture.reach) * asked.radial * speed * share
+def cylindrical(speeds: Sequence[float], posture: ArmPosture, gain: float) -> Three:
+    """Return what is asked by speeds about the base axis.
+
+    Args:
+        speeds: out from the base axis and down along it [m/s], and clockwise as seen from its plus
+            end [rad/s].
+        posture: of the arm.
+        gain: how inward motion slows down on its way to the axis [1/s].
+    """
+    radial, vertical, azimuth = speeds
+    share = inward_share(posture.reach, radial, gain)
+    outward = radial_side(posture.reach) * radial * share
     return (
         AxisDemand((outward, 0.0, 0.0), share=share),
-        AxisDemand((0.0, 0.0, -asked.vertical * speed)),
-        AxisDemand(turn=-asked.azimuth * config.azimuth_speed * fraction),
+        AxisDemand((0.0, 0.0, -vertical)),
+        AxisDemand(turn=-azimuth),
     )
 
 
-READERS = {ArmInput.CARTESIAN: cartesian, ArmInput.CYLINDRICAL: cylindrical}
-"""How to read the inputs that ask for a velocity of the tip."""
+Reader = Callable[[ArmPart, ArmPosture, Sequence[float], ArmModel, float], Three]
+
+READERS: dict[Kind, Reader] = {
+    Kind.CARTESIAN: lambda part, posture, q, model, gain: along(_BODY, part.speeds, posture),
+    Kind.TWIST: lambda part, posture, q, model, gain: along(
+        model.frames.axes(part.name, q), part.speeds, posture
+    ),
+    Kind.CYLINDRICAL: lambda part, posture, q, model, gain: cylindrical(
+        part.speeds, posture, gain
+    ),
+}
+"""How to read the inputs that ask for a velocity of the tip: the part, the arm's posture, its
+joint positions (5,), its model, and the gain [1/s] with which motion slows down."""

@@ -1,7 +1,8 @@
 """How fast each joint may go at most, from how far it is from its limits (rule 15).
 
-Towards a limit the rate is at most gain x distance, nothing at the margin and beyond; away from it
-only the joint's own speed limits it, also from outside.
+Towards a limit the rate is at most gain x distance, and at most what a steady deceleration brings
+to rest within the distance; nothing at the margin and beyond. Away from it only the joint's own
+speed limits it, also from outside.
 
 Vectors this small are plain tuples here: numpy would spend the tick on calls.
 """
@@ -34,8 +35,8 @@ class RateBounds:
         """
         share = 1.0
         for rate, low, high in zip(rates, self.lower, self.upper, strict=True):
-            room = max(high if rate > 0.0 else -low, least)
-            if abs(rate) > room:
+            if not low <= rate <= high:
+                room = max(high if rate > 0.0 else -low, least)
                 share = min(share, room / abs(rate))
         return share
 
@@ -46,6 +47,12 @@ class RateBounds:
             for rate, low, high in zip(rates, self.lower, self.upper, strict=True)
         )
 
+    def slower(self, most: Sequence[float]) -> RateBounds:
+        """Return the bounds with no rate above `most` either way."""
+        lower = [max(low, -rate) for low, rate in zip(self.lower, most, strict=True)]
+        upper = [min(high, rate) for high, rate in zip(self.upper, most, strict=True)]
+        return RateBounds(tuple(lower), tuple(upper))
+
     def clip(self, rates: Sequence[float]) -> list[float]:
         """Return the rates, each cut to its bounds."""
         return [
@@ -53,31 +60,55 @@ class RateBounds:
             for rate, low, high in zip(rates, self.lower, self.upper, strict=True)
         ]
 
-    def first(self, count: int) -> RateBounds:
-        """Return the bounds of the first `count` joints."""
-        return RateBounds(self.lower[:count], self.upper[:count])
+    def lone_shares(self, rates: Sequence[float]) -> list[float]:
+        """Return for the last joints, one a rate, the share in [0, 1] of it that is inside."""
+        last = len(rates)
+        return [
+            RateBounds((low,), (high,)).share((rate,))
+            for rate, low, high in zip(rates, self.lower[-last:], self.upper[-last:], strict=True)
+        ]
 
 
 def position_bounds(
-    positions: Sequence[float], limits: JointLimits, margins: Sequence[float], gain: float
+    positions: Sequence[float],
+    limits: JointLimits,
+    margins: Sequence[float],
+    gain: float,
+    braking: Sequence[float],
 ) -> RateBounds:
-    """Return the bounds for joint positions, a margin before each limit, and a gain [1/s].
+    """Return the bounds of all joints from where they are.
 
-    A joint whose position is not finite may not move at all.
+    Args:
+        positions: of the joints; one whose position is not finite may not move at all.
+        limits: of the joints.
+        margins: how far before its limits each joint stops.
+        gain: rate per distance left [1/s].
+        braking: deceleration with which each joint may count [rad/s^2, m/s^2].
     """
-    lower, upper = [], []
-    for position, margin, low, high, fastest in zip(
+    lower: list[float] = []
+    upper: list[float] = []
+    for position, margin, low, high, fastest, deceleration in zip(
         positions,
         margins,
         limits.lower.tolist(),
         limits.upper.tolist(),
         limits.velocity.tolist(),
+        braking,
         strict=True,
     ):
-        speed = max(0.0, fastest) if math.isfinite(position) else 0.0
-        # max(0.0, NaN) is 0.0 in this order of arguments: what is no number does not move.
-        lower.append(-min(speed, gain * max(0.0, position - low - margin)))
-        upper.append(min(speed, gain * max(0.0, high - margin - position)))
+        # What is no number is not above zero: it does not move.
+        speed = fastest if fastest > 0.0 and math.isfinite(position) else 0.0
+        far = max(speed / gain, speed * speed / (2.0 * deceleration))
+        for bounds, sign, way in (
+            (lower, -1.0, position - low - margin),
+            (upper, 1.0, high - margin - position),
+        ):
+            if way >= far:
+                bounds.append(sign * speed)
+            elif way > 0.0:
+                bounds.append(sign * min(gain * way, math.sqrt(2.0 * deceleration * way), speed))
+            else:
+                bounds.append(0.0)
     return RateBounds(tuple(lower), tuple(upper))
 
 
@@ -89,9 +120,11 @@ def with_elbow(
     A jog cannot pass there: the tip would have to stop, and the other side is another branch.
     """
     room = gain * max(side * (elbow - singularity.angle) - ELBOW_MARGIN, 0.0)
+    if room >= (bounds.upper[C] if side < 0 else -bounds.lower[C]):
+        return bounds
     lower, upper = list(bounds.lower), list(bounds.upper)
     if side < 0:
-        upper[C] = min(upper[C], room)
+        upper[C] = room
     else:
-        lower[C] = max(lower[C], -room)
+        lower[C] = -room
     return RateBounds(tuple(lower), tuple(upper))

@@ -16,6 +16,9 @@ import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
+from reach_alpha5_motion.frames import DescriptionFrames, links_moved_by
+from reach_alpha5_motion.frames import Vector as Vector
+
 FloatArray = npt.NDArray[np.float64]
 
 AXES = ("axis_e", "axis_d", "axis_c", "axis_b", "axis_a")
@@ -58,9 +61,6 @@ class JointLimits:
         )
 
 
-Vector = tuple[float, float, float]
-
-
 @dataclass(frozen=True, slots=True)
 class ArmPosture:
     """How the three joints that carry the tip move it, in the basis of the arm's plane.
@@ -78,10 +78,21 @@ class ArmPosture:
     """Signed distance of the tip from the base axis, along front [m]."""
     planar: tuple[tuple[float, float], tuple[float, float]]
     """d(front, up) / d(axis_d, axis_c) [m/rad], rows front and up."""
+    tip: Vector
+    """Origin of the tool frame in `base_link_frd` [m]."""
 
     def in_basis(self, vector: Vector) -> Vector:
         """Return a vector of `base_link_frd` as front, across, up."""
-        return _dot(self.front, vector), _dot(self.across, vector), _dot(self.up, vector)
+        return dot(self.front, vector), dot(self.across, vector), dot(self.up, vector)
+
+    def in_body(self, front: float, across: float, up: float) -> Vector:
+        """Return a velocity in the basis as one in `base_link_frd`."""
+        f, a, u = self.front, self.across, self.up
+        return (
+            f[0] * front + a[0] * across + u[0] * up,
+            f[1] * front + a[1] * across + u[1] * up,
+            f[2] * front + a[2] * across + u[2] * up,
+        )
 
     def planar_rates(self, front: float, up: float) -> tuple[float, float]:
         """Return the rates of axis_d, axis_c [rad/s] that move the tip in its plane [m/s]."""
@@ -103,8 +114,13 @@ class ElbowSingularity:
 class ArmModel:
     """Kinematics of one arm. Not thread-safe (pinocchio works in place): one model a thread."""
 
-    def __init__(self, five: Any, prefix: str) -> None:
-        """Take a pinocchio model of just the five joints; use `from_urdf`."""
+    def __init__(self, five: Any, prefix: str, links: frozenset[str]) -> None:
+        """Take a pinocchio model of just the five joints; use `from_urdf`.
+
+        `links` are those that no other joint moves.
+        """
+        self.frames = DescriptionFrames(five, links, BODY_FRAME, five.names[1 + B])
+        """The axes of all links that only these five joints move."""
         self.joint_names: tuple[str, ...] = tuple(five.names[1:])
         _check_wrist(five, prefix)
         # Wrist and jaws do not move the tool: without them it has a place while they are unknown.
@@ -166,7 +182,7 @@ class ArmModel:
         five = pin.buildReducedModel(whole, others, pin.neutral(whole))
         if list(five.names[1:]) != names or list(five.parents[1:]) != list(range(5)):
             raise ModelError(f"{', '.join(names)} must follow each other in one chain")
-        return cls(five, prefix)
+        return cls(five, prefix, links_moved_by(whole, names))
 
     def tip(self, q: npt.ArrayLike) -> FloatArray:
         """Return the origin of the tool frame in `base_link_frd` [m], shape (3,).
@@ -186,6 +202,8 @@ class ArmModel:
         full = self._tool_jacobian(q)
         by_e, by_d, by_c = (self._body_rotation @ full[:3]).T.tolist()
         up, across, _ = (self._body_rotation @ full[3:]).T.tolist()
+        place = pin.updateFramePlacement(self._model, self._data, self._tool)
+        x, y, z = self._body.act(place.translation).tolist()
         across = [self._front * value for value in across]
         front = (
             across[1] * up[2] - across[2] * up[1],
@@ -196,8 +214,9 @@ class ArmModel:
             front,
             (across[0], across[1], across[2]),
             (up[0], up[1], up[2]),
-            _dot(across, by_e),
-            ((_dot(front, by_d), _dot(front, by_c)), (_dot(up, by_d), _dot(up, by_c))),
+            dot(across, by_e),
+            ((dot(front, by_d), dot(front, by_c)), (dot(up, by_d), dot(up, by_c))),
+            (x, y, z),
         )
 
     def _tool_jacobian(self, q: npt.ArrayLike) -> FloatArray:
@@ -285,5 +304,6 @@ def _check_wrist(five: Any, prefix: str) -> None:
         )
 
 
-def _dot(a: Sequence[float], b: Sequence[float]) -> float:
+def dot(a: Sequence[float], b: Sequence[float]) -> float:
+    """Return the inner product of two vectors of three."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]

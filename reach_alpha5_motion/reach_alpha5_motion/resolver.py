@@ -1,26 +1,34 @@
-"""From a command to joint velocities: the one place where an input becomes motion.
+"""From a command to joint velocities, without memory: the rules that hold at every moment.
 
-Stateless: the same command at the same posture gives the same rates. What the arm cannot do, or
-what is not known, comes out as zero. `docs/motion.md` explains the mathematics.
+The same command at the same posture gives the same rates. What the arm cannot do, or what is not
+known, comes out as zero. `docs/motion.md` explains the mathematics.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from reach_alpha5_common.command import ArmInput, GripperCommand, Pose
+from reach_alpha5_common.command import Pose
 from reach_alpha5_common.refusal import Problem
-from reach_alpha5_motion.jog import ArmRates, jog
-from reach_alpha5_motion.limits import RateBounds, position_bounds
-from reach_alpha5_motion.model import A, ArmModel, B, C, D, E, FloatArray, JointLimits
-from reach_alpha5_motion.poses import path_rates
-from reach_alpha5_motion.speed import MotionConfig, MotionConfigError
+from reach_alpha5_motion.demand import ArmPart, Command, Demand, Kind, TwistDemand, read
+from reach_alpha5_motion.keep_out import ApproachLimit
+from reach_alpha5_motion.model import A, ArmModel, B, D, E, FloatArray, JointLimits, Vector, dot
+from reach_alpha5_motion.solver import Moment, blocked_by, demands_of, solve
+from reach_alpha5_motion.speed import POSE_NAMES, MotionConfig, MotionConfigError
+from reach_alpha5_motion.speeds import joint_limits
 
 __all__ = ["MotionConfig", "MotionConfigError", "Resolution", "VelocityResolver"]
+
+_ACROSS = 1e-3
+"""How much of an angular velocity may be across the roll axis: rounding of who computed it."""
+
+
+_POSE_NUMBERS = {name: pose for pose, name in POSE_NAMES.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +39,32 @@ class Resolution:
     """axis_e, axis_d, axis_c, axis_b [rad/s], axis_a [m/s]; shape (5,)."""
     at_limit: tuple[bool, ...] = (False,) * 5
     """Joints whose position limit holds them back from what was asked, same order."""
-    axis_scales: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    """What each axis of a cartesian or cylindrical input got of what it asked, in [0, 1]; 0 for an
-    axis that was not asked."""
+    axis_scales: Vector = (0.0, 0.0, 0.0)
+    """What each axis of an input that moves the tip got of what it asked, in [0, 1]; 0 for an axis
+    that was not asked."""
     moving_to: Pose = Pose.UNSPECIFIED
-    """The pose that the arm moves towards right now."""
+    """The pose that the arm moves towards right now, if it has a number."""
     refused: Problem | None = None
     """Why the command, or the part of it that needs a joint not known, is not obeyed."""
+    blocked_by: tuple[str, ...] = ()
+    """What holds back what was asked: `limit JOINT`, `collision PAIR`."""
+    moving_to_name: str = ""
+    """The pose that the arm moves towards right now; empty: none."""
+    correction: Vector = (0.0, 0.0, 0.0)
+    """Velocity across the line that brings the tip back to it, in `base_link_frd` [m/s]."""
+
+
+def tip_scales(part: ArmPart | None, scales: Sequence[tuple[float, ...]]) -> Vector:
+    """Return the scales of an input that moves the tip, from those of all parts; else zeros."""
+    if part is None or part.kind is Kind.POSE:
+        return 0.0, 0.0, 0.0
+    first, second, third = scales[0]
+    return first, second, third
+
+
+def pose_number(name: str) -> Pose:
+    """Return the number of a pose; UNSPECIFIED: it has none, or there is no name."""
+    return _POSE_NUMBERS.get(name, Pose.UNSPECIFIED)
 
 
 class VelocityResolver:
@@ -51,12 +78,38 @@ class VelocityResolver:
         """
         self._model = model
         self._config = config
-        self._margins = (*[config.angle_margin] * 4, config.jaw_margin)
-        self._poses = {Pose.STOWED: config.stowed, Pose.DEPLOYED: config.deployed}
+        self._reported: JointLimits | None = None
+        self._narrowed: JointLimits | None = None
+        self._read: tuple[Command, list[float], bool, Demand] | None = None
         self._check_postures()
 
+    def moment(
+        self,
+        positions: list[float],
+        limits: JointLimits | None,
+        approach: Sequence[ApproachLimit] = (),
+    ) -> Moment:
+        """Return the arm at joint positions (5,), and within limits that it reports.
+
+        The same object for `limits` is the same limits: they are narrowed once.
+        """
+        if self._narrowed is None or limits is not self._reported:
+            self._reported = limits
+            self._narrowed = joint_limits(self._model.limits, limits, self._config)
+        return Moment(self._model, self._config, positions, self._narrowed, approach)
+
+    def demand(self, command: Command, moment: Moment, holding: bool = False) -> Demand:
+        """Return what the command asks, as far as it can be obeyed where the arm is now."""
+        key = (command, moment.speed, holding)
+        if self._read is None or self._read[0] is not command or self._read[1:3] != key[1:]:
+            self._read = (*key, read(command, self._config, moment.speed, holding))
+        demand = self._read[3]
+        if demand.refused is None and isinstance(command, TwistDemand):
+            demand = self._in_frame(command, demand, moment)
+        return _without_unknown(demand, moment.known, self._model.joint_names)
+
     def resolve(
-        self, command: GripperCommand, q: npt.ArrayLike, limits: JointLimits | None = None
+        self, command: Command, q: npt.ArrayLike, limits: JointLimits | None = None
     ) -> Resolution:
         """Return the joint velocities for `command` at the posture `q`.
 
@@ -66,94 +119,100 @@ class VelocityResolver:
                 joint is refused, the rest is done.
             limits: as reported by the arm; they only narrow those of the description.
         """
-        problem = command.problem()
-        if problem is not None or command.is_neutral:
-            return Resolution(np.zeros(5), refused=problem)
-        positions: list[float] = np.asarray(q, dtype=np.float64).tolist()
-        narrowed = self._model.limits.within(limits)
-        bounds = position_bounds(positions, narrowed, self._margins, self._config.brake_gain)
-        speed: list[float] = np.maximum(narrowed.velocity, 0.0).tolist()
-        known = [math.isfinite(position) for position in positions]
-
-        gripper, unknown = self._gripper(command, known, speed)
-        arm = ArmRates()
-        if command.moves_arm and not all(known[:B]):
-            unknown = Problem(
-                "unknown_posture",
-                "axis_e, axis_d and axis_c must all be measured before the arm can move",
-            )
-        elif command.arm_input == ArmInput.KNOWN_POSE:
-            arm = self._towards_pose(command, positions, bounds.first(B), speed)
-        elif command.moves_arm:
-            arm = jog(command, positions, bounds.first(B), speed, self._model, self._config)
-        velocities = np.array(bounds.clip([*arm.granted, *gripper]))
-        moving = command.arm_input == ArmInput.KNOWN_POSE and bool(velocities[:B].any())
+        moment = self.moment(np.asarray(q, dtype=np.float64).tolist(), limits)
+        demand = self.demand(command, moment)
+        parts = [] if demand.arm is None else [demand.arm]
+        solution = solve(moment, parts, demands_of(moment, parts), demand.wrist, demand.jaws)
+        at_limit, names = blocked_by(moment, solution.wanted)
+        pose = "".join(part.name for part in parts if part.kind is Kind.POSE and solution.moves[0])
         return Resolution(
-            velocities,
-            bounds.holds_back([*arm.asked, *gripper]),
-            arm.axis_scales,
-            Pose(command.known_pose.pose) if moving else Pose.UNSPECIFIED,
-            unknown,
+            np.array(solution.rates),
+            at_limit,
+            tip_scales(demand.arm, solution.scales),
+            pose_number(pose),
+            demand.refused,
+            tuple(names),
+            pose,
         )
 
-    def _gripper(
-        self, command: GripperCommand, known: list[bool], speed: list[float]
-    ) -> tuple[list[float], Problem | None]:
-        """Return what is asked of wrist and jaws, and what of it cannot be obeyed."""
-        asked = []
-        unknown = None
-        for joint, value, fastest in (
-            (B, command.gripper_velocities.rotate, self._config.wrist_speed),
-            (A, command.gripper_velocities.grip, self._config.jaw_speed),
+    def resolve_joints(
+        self, rates: Sequence[float], q: npt.ArrayLike, limits: JointLimits | None = None
+    ) -> Resolution:
+        """Return asked rates of single joints within all limits: for service tools.
+
+        Args:
+            rates: asked of each joint, shape (5,) [rad/s, m/s].
+            q: joint positions, shape (5,) [rad, m]; a joint that is not known (NaN) stands still.
+            limits: as reported by the arm; they only narrow those of the description.
+        """
+        bounds = self.moment(np.asarray(q, dtype=np.float64).tolist(), limits).bounds
+        return Resolution(np.array(bounds.clip(rates)), bounds.holds_back(rates))
+
+    def _in_frame(self, command: TwistDemand, demand: Demand, moment: Moment) -> Demand:
+        """Check the frame of a twist, and bring its roll to the wrist."""
+        frames = self._model.frames
+        if command.frame not in frames:
+            return Demand(
+                refused=Problem(
+                    "unknown_frame",
+                    f"{command.frame!r} is no link of the robot description that the arm or "
+                    "nothing moves; name one that is",
+                )
+            )
+        axes = frames.axes(command.frame, moment.positions)
+        if not all(map(math.isfinite, axes[0])):
+            return Demand(
+                refused=Problem(
+                    "unknown_posture",
+                    f"the joints that carry {command.frame} must all be measured first",
+                )
+            )
+        if not any(command.angular):
+            return demand
+        asked = tuple(
+            sum(value * axis[k] for value, axis in zip(command.angular, axes, strict=True))
+            for k in range(3)
+        )
+        roll = frames.roll_axis(moment.positions)
+        rate = dot(asked, roll)
+        size = math.hypot(*asked)
+        if math.hypot(*(value - rate * axis for value, axis in zip(asked, roll, strict=True))) > (
+            _ACROSS * size
         ):
-            if value == 0.0 or known[joint]:
-                asked.append(value * min(fastest, speed[joint]))
-            else:
-                asked.append(0.0)
-                name = self._model.joint_names[joint]
-                unknown = Problem("unknown_posture", f"{name} must be measured before it can move")
-        return asked, unknown
-
-    def _towards_pose(
-        self,
-        command: GripperCommand,
-        positions: list[float],
-        bounds: RateBounds,
-        speed: list[float],
-    ) -> ArmRates:
-        """Return the rates on the way to a pose: a joint that is blocked stops its whole leg."""
-        config = self._config
-        fraction = command.known_pose.velocity * config.speed_fraction(command.speed_modifier)
-        velocity = (speed[E] * fraction, speed[D] * fraction, speed[C] * fraction)
-        if 0.0 in velocity:
-            return ArmRates()
-        asked = path_rates(
-            (positions[E], positions[D], positions[C]),
-            self._poses[Pose(command.known_pose.pose)],
-            config.lift,
-            velocity,
-            config.brake_gain,
-            (config.leg_tolerance, config.pose_tolerance),
-        )
-        share = bounds.share(asked)
-        return ArmRates(asked, (asked[0] * share, asked[1] * share, asked[2] * share))
+            return Demand(
+                refused=Problem(
+                    "cannot_turn",
+                    "the arm can turn the tool about its roll axis alone: leave the angular "
+                    "velocity across it zero (angular.x and .y in the frame of the tool)",
+                )
+            )
+        return replace(demand, wrist=rate)
 
     def _check_postures(self) -> None:
         """Refuse poses that the arm could not reach."""
         limits = self._model.limits
-        low, high = limits.lower + self._margins, limits.upper - self._margins
-        config = self._config
-        postures = (
-            ("stowed", E, config.stowed),
-            ("deployed", E, config.deployed),
-            ("lift", D, config.lift),
-        )
+        low, high = limits.lower + self._config.margins, limits.upper - self._config.margins
+        postures = [(name, E, angles) for name, angles in self._config.poses.items()]
         problems = [
             f"{name}: {self._model.joint_names[joint]} is {angle:g}; within the limits and the "
             f"margin before them is {low[joint]:g} to {high[joint]:g} rad"
-            for name, first, angles in postures
+            for name, first, angles in (*postures, ("lift", D, self._config.lift))
             for joint, angle in enumerate(angles, first)
             if not low[joint] <= angle <= high[joint]
         ]
         if problems:
             raise MotionConfigError("\n".join(problems))
+
+
+def _without_unknown(demand: Demand, known: Sequence[bool], names: Sequence[str]) -> Demand:
+    """Take away what needs a joint that is not measured."""
+    if demand.wrist != 0.0 and not known[B]:
+        reason = f"{names[B]} must be measured before it can move"
+        demand = replace(demand, wrist=0.0, refused=Problem("unknown_posture", reason))
+    if demand.jaws != 0.0 and not known[A]:
+        reason = f"{names[A]} must be measured before it can move"
+        demand = replace(demand, jaws=0.0, refused=Problem("unknown_posture", reason))
+    if demand.arm is not None and not all(known[:B]):
+        reason = "axis_e, axis_d and axis_c must all be measured before the arm can move"
+        demand = replace(demand, arm=None, refused=Problem("unknown_posture", reason))
+    return demand

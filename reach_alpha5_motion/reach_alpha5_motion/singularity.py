@@ -32,10 +32,10 @@ def elbow_side(elbow: float, singularity: ElbowSingularity) -> int:
     return 1 if past > 0.0 else -1
 
 
-def regular_elbow(elbow: float, side: int, singularity: ElbowSingularity) -> float:
+def regular_elbow(elbow: float, singularity: ElbowSingularity) -> float:
     """Return the elbow angle whose Jacobian to use: the given one, or the edge of the zone."""
     if abs(elbow - singularity.angle) <= ELBOW_ZONE:
-        return singularity.angle + side * ELBOW_ZONE
+        return singularity.angle + elbow_side(elbow, singularity) * ELBOW_ZONE
     return elbow
 
 

@@ -1,7 +1,7 @@
 """What the tests of motion share: the arm of the real description, and an arm that obeys late."""
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -10,6 +10,7 @@ import pytest
 import xacro
 from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
 
+from reach_alpha5_motion.keep_out import ApproachLimit
 from reach_alpha5_motion.model import ArmModel, FloatArray
 
 TICK = 0.01
@@ -54,6 +55,47 @@ class LateArm:
         return not any(rates.any() for rates in self._queue)
 
 
+class ObedientArm:
+    """An arm that does exactly what it is told, a constant time late."""
+
+    def __init__(self, q: FloatArray, latency: float) -> None:
+        self.q = np.array(q, dtype=float)
+        self._latency = latency
+        self._rates = np.zeros(5)
+        self._queue: deque[tuple[float, FloatArray]] = deque()
+
+    def send(self, rates: FloatArray, now: float) -> None:
+        self._queue.append((now + self._latency, rates))
+
+    def advance(self, now: float, until: float) -> None:
+        while self._queue and self._queue[0][0] <= until:
+            at, rates = self._queue.popleft()
+            self.q = self.q + self._rates * (at - now)
+            now, self._rates = at, rates
+        self.q = self.q + self._rates * (until - now)
+
+
+class TipWall:
+    """A plane that the tip must stay in front of, by `inner` [m]."""
+
+    SLOW, GAIN = 0.08, 4.0
+
+    def __init__(self, arm: ArmModel, normal: FloatArray, place: FloatArray, inner: float) -> None:
+        self._arm, self._normal, self._place = arm, np.asarray(normal, dtype=float), place
+        self._inner = inner
+
+    def distance(self, q: FloatArray) -> float:
+        return float(self._normal @ (self._arm.tip(q) - self._place))
+
+    def constraints(self, q: Sequence[float]) -> Sequence[ApproachLimit]:
+        distance = self.distance(np.array(q))
+        if distance > self.SLOW:
+            return ()
+        e, d, c = (-self._normal @ self._arm.jacobian(q)).tolist()
+        rate = self.GAIN * max(0.0, distance - self._inner)
+        return (ApproachLimit((e, d, c, 0.0, 0.0), rate, distance, "tool wall"),)
+
+
 @pytest.fixture(scope="session")
 def urdf() -> Callable[..., str]:
     """Expand the drone's description with a mount (rpy, rad) and a prefix."""
@@ -84,6 +126,16 @@ def arm(arm_on: Callable[..., ArmModel]) -> ArmModel:
 @pytest.fixture(scope="session")
 def late_arm() -> type[LateArm]:
     return LateArm
+
+
+@pytest.fixture(scope="session")
+def obedient_arm() -> type[ObedientArm]:
+    return ObedientArm
+
+
+@pytest.fixture(scope="session")
+def tip_wall() -> type[TipWall]:
+    return TipWall
 
 
 @pytest.fixture(scope="session")

@@ -9,31 +9,43 @@ from reach_alpha5_motion.limits import RateBounds
 FAST = (1e6,) * 3
 
 
+def granted_of(columns, limits, velocity):
+    """Scales of the columns, where there are no lone joints and no couplings."""
+    granted, lone = scales(columns, limits, velocity)
+    assert lone == []
+    return granted
+
+
 def bounds(lower, upper):
     return RateBounds(tuple(lower), tuple(upper))
 
 
 def test_everything_is_granted_when_there_is_room():
-    assert scales([(1.0, 0.5, 0.0), (0.0, 0.1, 1.0)], bounds([-2.0] * 3, [2.0] * 3), FAST) == [
-        1.0,
-        1.0,
-    ]
+    columns = [(1.0, 0.5, 0.0), (0.0, 0.1, 1.0)]
+    assert granted_of(columns, bounds([-2.0] * 3, [2.0] * 3), FAST) == [1.0, 1.0]
 
 
 def test_rule16_a_blocked_axis_does_not_block_another():
     columns = [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0)]
-    granted = scales(columns, bounds([-2.0] * 3, [0.0, 2.0, 2.0]), FAST)
+    granted = granted_of(columns, bounds([-2.0] * 3, [0.0, 2.0, 2.0]), FAST)
     assert granted == pytest.approx([0.0, 1.0], abs=1e-8)
 
 
+def test_rule16_rounding_of_a_rate_that_must_be_zero_blocks_nothing():
+    blocked = bounds([0.0, -2.0, -2.0], [2.0] * 3)
+    assert granted_of([(-1e-17, 0.5, 0.0)], blocked, FAST) == [1.0]
+    two = [(-1e-17, 0.5, 0.0), (1e-18, 0.0, 0.5)]
+    assert granted_of(two, blocked, FAST) == pytest.approx([1.0, 1.0])
+
+
 def test_two_axes_that_share_a_joint_share_what_is_left():
-    granted = scales([(1.0, 0.0, 0.0), (1.0, 0.0, 0.0)], bounds([-1.0] * 3, [1.0] * 3), FAST)
+    granted = granted_of([(1.0, 0.0, 0.0), (1.0, 0.0, 0.0)], bounds([-1.0] * 3, [1.0] * 3), FAST)
     assert granted == pytest.approx([0.5, 0.5], abs=1e-8)
 
 
 def test_speed_limits_slow_all_axes_alike():
     limits = (1.0, 1.0, 1.0)
-    granted = scales([(4.0, 0.0, 0.0), (0.0, 0.5, 0.0)], bounds([-1.0] * 3, limits), limits)
+    granted = granted_of([(4.0, 0.0, 0.0), (0.0, 0.5, 0.0)], bounds([-1.0] * 3, limits), limits)
     assert granted == pytest.approx([0.25, 0.25], abs=1e-5)
 
 
@@ -42,7 +54,7 @@ def test_an_axis_far_too_fast_does_not_slow_the_others_once_it_is_blocked():
     columns = [(400.0, 0.0, 0.0), (0.0, 0.5, 0.0)]
     others = []
     for room in np.linspace(1.0, 0.0, 201):
-        first, second = scales(columns, bounds([-1.0] * 3, [room, 1.0, 1.0]), limits)
+        first, second = granted_of(columns, bounds([-1.0] * 3, [room, 1.0, 1.0]), limits)
         assert first * 400.0 <= room + 2e-6
         others.append(second)
     assert others[0] == pytest.approx(1.0 / 400.0, rel=1e-3)
@@ -57,7 +69,7 @@ def test_rule16_random_programs_are_never_reversed_within_bounds_and_never_needl
         matrix = rng.normal(size=(3, axes)) * 10.0 ** rng.uniform(-2, 2, (1, axes))
         upper = rng.uniform(0.0, 2.0, 3) * rng.choice([0.0, 1.0], 3, p=[0.3, 0.7])
         lower = -rng.uniform(0.0, 2.0, 3) * rng.choice([0.0, 1.0], 3, p=[0.3, 0.7])
-        granted = np.array(scales(matrix.T.tolist(), bounds(lower, upper), FAST))
+        granted = np.array(granted_of(matrix.T.tolist(), bounds(lower, upper), FAST))
         assert ((granted >= 0.0) & (granted <= 1.0)).all()
         rates = matrix @ granted
         assert (rates <= upper + 1e-5).all()

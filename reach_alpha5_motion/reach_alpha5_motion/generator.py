@@ -1,0 +1,341 @@
+"""The motion of the arm over time: what the driver asks at each control tick.
+
+Each step foresees where the arm will be when it obeys, resolves there what is asked, mixes it with
+what was asked a moment ago (`ramp`), keeps the tip on its line (`line`), and changes no joint
+faster than it can change (`acceleration`). `docs/motion.md` explains why in this order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from reach_alpha5_common.refusal import Problem
+from reach_alpha5_motion.acceleration import towards
+from reach_alpha5_motion.demand import ArmPart, Command, Demand, Kind
+from reach_alpha5_motion.keep_out import ApproachLimit, KeepOut
+from reach_alpha5_motion.limits import RateBounds
+from reach_alpha5_motion.line import Line
+from reach_alpha5_motion.model import A, ArmModel, B, C, JointLimits, Vector, dot
+from reach_alpha5_motion.prediction import RateHistory
+from reach_alpha5_motion.ramp import Ramp, Shaper
+from reach_alpha5_motion.resolver import Resolution, VelocityResolver, pose_number
+from reach_alpha5_motion.solver import (
+    Demands,
+    Moment,
+    Solution,
+    blocked_by,
+    demands_of,
+    less_of,
+    solve,
+    tilted,
+)
+from reach_alpha5_motion.speed import MotionConfig, MotionConfigError
+from reach_alpha5_motion.speeds import joint_limits
+
+GAP = 0.1
+"""s: after a pause longer than this the arm is thought still, and motion begins anew."""
+
+LEAD = 0.01
+"""s: a command that comes after a pause counts as this old, so that the first step moves."""
+
+LINE_RADIUS = 0.02
+"""m from the base axis within which the tip is not drawn to a line: the base would jump about."""
+
+LINE_BEND = 0.15
+"""rad of axis_c from the straight arm within which the tip is not drawn to a line."""
+
+_EVEN = 1e-6
+"""Scales of axes that differ by no more are the same: nothing cuts one axis alone."""
+
+
+class MotionGenerator:
+    """Turns commands into joint velocities that follow each other smoothly.
+
+    One object for one arm and one thread. All times are monotonic [s].
+    """
+
+    def __init__(
+        self, model: ArmModel, config: MotionConfig, keep_out: KeepOut | None = None
+    ) -> None:
+        """Begin at rest.
+
+        Args:
+            model: the arm.
+            config: speeds, accelerations, poses.
+            keep_out: what must not be touched.
+
+        Raises:
+            MotionConfigError: a pose is outside the limits, or a joint cannot stop in ramp_time.
+        """
+        self._model = model
+        self._config = config
+        self._keep_out = keep_out
+        self._resolver = VelocityResolver(model, config)
+        ramp = Ramp.of(config.ramp_time, config.jerk_share)
+        _check_accelerations(model, config, ramp)
+        self._arm: Shaper[tuple[Kind, str]] = Shaper(ramp)
+        self._wrist: Shaper[int] = Shaper(ramp)
+        self._jaws: Shaper[int] = Shaper(ramp)
+        self._line = Line(config.line_distance, config.line_slack, config.line_tilt)
+        self._history = RateHistory()
+        self._rates = [0.0] * 5
+        self._target: ArmPart | None = None
+        self._neutral_since: float | None = None
+        self._foreseen: tuple[float, ...] = (math.nan,) * 5
+        self._now = -math.inf
+        self._period = 2.0 * LEAD
+
+    @property
+    def foreseen(self) -> tuple[float, ...]:
+        """Joint positions for which the last step was resolved, five [rad, m]; NaN: not known."""
+        return self._foreseen
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether nothing moves and all ramps have ended."""
+        faded = self._arm.at_rest and self._wrist.at_rest and self._jaws.at_rest
+        return faded and not any(self._rates)
+
+    def halt(self) -> None:
+        """Note that the arm was stopped at once: the next motion begins at rest."""
+        self._arm.forget()
+        self._wrist.forget()
+        self._jaws.forget()
+        self._line.forget()
+        self._history.forget()
+        self._rates = [0.0] * 5
+        self._target = None
+        self._neutral_since = None
+        self._now = -math.inf
+
+    def step(
+        self,
+        command: Command,
+        q: npt.ArrayLike,
+        q_at: float | Sequence[float],
+        now: float,
+        limits: JointLimits | None = None,
+        holding: bool = False,
+    ) -> Resolution:
+        """Return the joint velocities from `now` until the next step.
+
+        Args:
+            command: what is asked; neutral (or refused): the motion fades within `ramp_time`.
+            q: measured joint positions, shape (5,): rad, the jaws in m. NaN = not known: what
+                needs that joint is refused and stops at once.
+            q_at: when they were measured, one time or one for each joint.
+            now: time of this step; never before that of the last.
+            limits: as reported by the arm; they only narrow those of the description.
+            holding: the jaws hold something and nobody has said to stow it all the same.
+        """
+        if now - self._now > GAP:
+            self.halt()
+        since = max(self._now, now - LEAD)
+        elapsed = now - self._now if math.isfinite(self._now) else LEAD
+        moment = self._moment(q, q_at, now, limits)
+        demand = self._demand(command, moment, holding)
+        part = self._paced(demand, elapsed)
+        wanted = [] if part is None else [part]
+        asked = solve(moment, wanted, demands_of(moment, wanted), demand.wrist, demand.jaws)
+        self._ask(part, demand, asked, since)
+
+        parts = [
+            ArmPart(kind, speeds, name)
+            for (kind, name), speeds in self._arm.mean(now).items()
+            if any(speeds)
+        ]
+        wrist, jaws = _rate(self._wrist, B, now), _rate(self._jaws, A, now)
+        demands = demands_of(moment, parts)
+        tilt = self._tilt(moment, parts, demands, asked)
+        shaped = None
+        if tilt is not None:
+            demands = tilted(demands, tilt)
+        else:
+            shaped = less_of(asked, part, parts, wrist, jaws)
+        if shaped is None:
+            shaped = solve(moment, parts, demands, wrist, jaws)
+        steps = [most * elapsed for most in self._config.accelerations]
+        bounds = self._fading(
+            moment, part is None and not (demand.wrist or demand.jaws), since, now
+        )
+        self._rates = towards(
+            self._rates, bounds.clip(shaped.rates), steps, bounds, moment.approach
+        )
+        self._history.sent(self._rates, now)
+        self._period += 0.2 * (min(elapsed, GAP) - self._period)
+        self._now = now
+        return self._resolution(moment, demand, part, asked, parts, shaped, tilt)
+
+    def _moment(
+        self,
+        q: npt.ArrayLike,
+        q_at: float | Sequence[float],
+        now: float,
+        limits: JointLimits | None,
+    ) -> Moment:
+        """Return the arm as it will be in the middle of the time for which this step counts."""
+        measured: list[float] = np.asarray(q, dtype=np.float64).tolist()
+        times = [q_at] * 5 if isinstance(q_at, (int, float)) else q_at
+        moved = self._history.travel([at - self._config.latency for at in times], now)
+        half = self._period / 2.0
+        foreseen = [
+            position + way + rate * half
+            for position, way, rate in zip(measured, moved, self._rates, strict=True)
+        ]
+        self._foreseen = tuple(foreseen)
+        approach: Sequence[ApproachLimit] = ()
+        if self._keep_out is not None and all(map(math.isfinite, foreseen)):
+            approach = self._keep_out.constraints(foreseen)
+        return self._resolver.moment(foreseen, limits, approach)
+
+    def _demand(self, command: Command, moment: Moment, holding: bool) -> Demand:
+        """Return what is asked; what moves without being measured stops at once."""
+        demand = self._resolver.demand(command, moment, holding)
+        known = moment.known
+        blind = self._keep_out is not None and not all(known)
+        if blind and demand.arm is not None:
+            reason = "all five joints must be measured before the arm can keep clear of things"
+            demand = replace(demand, arm=None, refused=Problem("unknown_posture", reason))
+        if blind or not all(known[:B]):
+            self._arm.forget()
+            self._line.forget()
+            self._rates[:B] = [0.0] * B
+        for joint, shaper in ((B, self._wrist), (A, self._jaws)):
+            if not known[joint]:
+                shaper.forget()
+                self._rates[joint] = 0.0
+        return demand
+
+    def _paced(self, demand: Demand, elapsed: float) -> ArmPart | None:
+        """Return the input for the tip, as far as its own acceleration lets it change by now."""
+        part, before = demand.arm, self._target
+        if part is not None and math.isfinite(demand.acceleration):
+            same = before is not None and before.key == part.key
+            old = before.speeds if before is not None and same else (0.0,) * len(part.speeds)
+            change = math.dist(part.speeds, old)
+            most = demand.acceleration * elapsed
+            if change > most:
+                share = most / change
+                speeds = tuple(a + share * (b - a) for a, b in zip(old, part.speeds, strict=True))
+                part = ArmPart(part.kind, speeds, part.name)
+        self._target = part
+        return part
+
+    def _ask(self, part: ArmPart | None, demand: Demand, asked: Solution, since: float) -> None:
+        """Let what was asked, as far as it can be had, go on into the ramps."""
+        arm = None if part is None else (part.key, part.scaled(asked.scales[0]).speeds)
+        self._arm.ask(arm, since)
+        self._wrist.ask(None if demand.wrist == 0.0 else (B, (asked.rates[B],)), since)
+        self._jaws.ask(None if demand.jaws == 0.0 else (A, (asked.rates[A],)), since)
+
+    def _tilt(
+        self, moment: Moment, parts: Sequence[ArmPart], demands: Demands, asked: Solution
+    ) -> Vector | None:
+        """Return the velocity that brings the tip back to its line, in the arm's basis [m/s]."""
+        if len(parts) != 1 or parts[0].kind is Kind.POSE or not self._is_free(moment, asked):
+            self._line.forget()
+            return None
+        posture = moment.posture
+        front, across, up = map(sum, zip(*[axis.velocity for axis in demands[0]], strict=True))
+        if parts[0].kind is Kind.CYLINDRICAL:
+            height = dot(posture.tip, posture.up)
+            return self._line.tilt((front, 0.0, up), (posture.reach, 0.0, height))
+        back = self._line.tilt(posture.in_body(front, across, up), posture.tip)
+        return None if back is None else posture.in_basis(back)
+
+    def _is_free(self, moment: Moment, asked: Solution) -> bool:
+        """Whether nothing cuts one axis alone, and the tip is far from where it is singular."""
+        scales = [scale for part in asked.scales for scale in part if scale > 0.0]
+        elbow = moment.positions[C]
+        return (
+            bool(scales)
+            and max(scales) - min(scales) <= _EVEN
+            and abs(moment.posture.reach) > LINE_RADIUS
+            and all(
+                abs(elbow - singularity.angle) > LINE_BEND
+                for singularity in self._model.elbow_singularities
+            )
+        )
+
+    def _fading(self, moment: Moment, neutral: bool, since: float, now: float) -> RateBounds:
+        """Return the bounds in which every joint is still in time after all input has ended.
+
+        The ramps see to that by themselves unless the input ends while joints turn round.
+        """
+        if not neutral:
+            self._neutral_since = None
+            return moment.bounds
+        if self._neutral_since is None:
+            self._neutral_since = since
+        left = max(0.0, self._neutral_since + self._config.ramp_time - now)
+        return moment.bounds.slower([most * left for most in self._config.accelerations])
+
+    def _resolution(
+        self,
+        moment: Moment,
+        demand: Demand,
+        part: ArmPart | None,
+        asked: Solution,
+        parts: Sequence[ArmPart],
+        shaped: Solution,
+        tilt: Vector | None,
+    ) -> Resolution:
+        at_limit, names = blocked_by(moment, asked.wanted)
+        scales = (0.0, 0.0, 0.0)
+        pose = ""
+        for each, granted, moves in zip(parts, shaped.scales, shaped.moves, strict=True):
+            if each.kind is Kind.POSE:
+                if moves and (part is None or part.key == each.key):
+                    pose = each.name
+            elif part is not None and part.key == each.key:
+                first, second, third = (
+                    min(1.0, max(0.0, got * scale / wanted)) if wanted != 0.0 else 0.0
+                    for got, scale, wanted in zip(each.speeds, granted, part.speeds, strict=True)
+                )
+                scales = first, second, third
+        return Resolution(
+            np.array(self._rates),
+            at_limit,
+            scales,
+            pose_number(pose),
+            demand.refused,
+            tuple(names),
+            pose,
+            (0.0, 0.0, 0.0) if tilt is None else self._correction(moment, shaped, tilt),
+        )
+
+    def _correction(self, moment: Moment, shaped: Solution, tilt: Vector) -> Vector:
+        """Return what of the tilt is in the rates that were sent, in `base_link_frd` [m/s]."""
+        size = math.hypot(*shaped.rates[:B])
+        if size == 0.0:
+            return 0.0, 0.0, 0.0
+        share = max(shaped.scales[0]) * math.hypot(*self._rates[:B]) / size
+        front, across, up = tilt
+        return moment.posture.in_body(share * front, share * across, share * up)
+
+
+def _rate(shaper: Shaper[int], joint: int, now: float) -> float:
+    """Return the mean rate of a joint of its own [rad/s, m/s]."""
+    return shaper.mean(now).get(joint, (0.0,))[0]
+
+
+def _check_accelerations(model: ArmModel, config: MotionConfig, ramp: Ramp) -> None:
+    """Refuse accelerations with which a joint cannot follow the ramps, or its brakes."""
+    limits = joint_limits(model.limits, None, config)
+    fastest = limits.velocity.tolist()
+    fastest[B] = min(fastest[B], config.wrist_speed)
+    fastest[A] = min(fastest[A], config.jaw_speed)
+    problems = [
+        f"{name}: an acceleration of {most:g} is too low for a speed of {speed:g}; ramp_time "
+        f"{config.ramp_time:g} s and brake_gain {config.brake_gain:g}/s need "
+        f"{speed * max(1.0 / ramp.mean, config.brake_gain):.4g}"
+        for name, most, speed in zip(model.joint_names, config.accelerations, fastest, strict=True)
+        if most < speed * max(1.0 / ramp.mean, config.brake_gain)
+    ]
+    if problems:
+        raise MotionConfigError("\n".join(problems))

@@ -1,0 +1,110 @@
+"""From the bytes of an STL file to the convex hull of its vertices."""
+
+from __future__ import annotations
+
+import itertools
+import struct
+
+import numpy as np
+import numpy.typing as npt
+
+from reach_alpha5_motion.model import FloatArray
+from reach_alpha5_motion.obstacles import ObstacleError
+
+Triangles = npt.NDArray[np.int64]
+
+_HEADER = 80
+_COUNT = struct.Struct("<I")
+_FACET = np.dtype([("numbers", "<f4", (4, 3)), ("attribute", "<u2")])
+"""Of a binary file: the normal and three vertices."""
+
+_FLAT = 1e-6
+"""Of the size of a body: what is nearer to a plane of its hull counts as lying in it."""
+
+
+def stl_vertices(data: bytes) -> FloatArray:
+    """Return the vertices of a binary or an ASCII STL file, in its own unit, shape (n, 3).
+
+    Raises:
+        ObstacleError: the bytes are no STL file.
+    """
+    if len(data) >= _HEADER + _COUNT.size:
+        (count,) = _COUNT.unpack_from(data, _HEADER)
+        if len(data) == _HEADER + _COUNT.size + count * _FACET.itemsize:
+            facets = np.frombuffer(data, _FACET, count, _HEADER + _COUNT.size)
+            return _checked(facets["numbers"][:, 1:].reshape(-1, 3).astype(np.float64))
+    if not data.lstrip().startswith(b"solid"):
+        raise ObstacleError("the file is neither a binary nor an ASCII STL file, or is cut short")
+    lines = [line.split() for line in data.decode("latin-1").splitlines()]
+    try:
+        rows = [[float(v) for v in words[1:]] for words in lines if words[:1] == ["vertex"]]
+        return _checked(np.array(rows, dtype=np.float64).reshape(len(rows), 3))
+    except ValueError as error:
+        raise ObstacleError(f"the ASCII STL file has a vertex that is no point: {error}") from None
+
+
+def convex_hull(points: FloatArray) -> tuple[FloatArray, Triangles]:
+    """Return the corners, shape (n, 3), and the triangles, shape (m, 3), of the convex hull.
+
+    One point after the other is added: the triangles that see it are replaced by those from it to
+    their rim. Triangles turn counterclockwise as seen from outside.
+
+    Raises:
+        ObstacleError: the points have no volume.
+    """
+    points = np.unique(points, axis=0)
+    slack = _FLAT * float(np.ptp(points, axis=0).max(initial=0.0))
+    faces = _tetrahedron(points, slack)
+    for i in _farthest_first(points):
+        corners = points[faces]
+        normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+        seen = np.einsum("ij,ij->i", normals, points[i] - corners[:, 0]) > slack
+        if not seen.any():
+            continue
+        edges = {edge for face in faces[seen].tolist() for edge in _edges(face)}
+        rim = [(a, b, i) for a, b in sorted(edges) if (b, a) not in edges]
+        faces = np.concatenate((faces[~seen], np.array(rim, dtype=np.int64)))
+    used, renumbered = np.unique(faces, return_inverse=True)
+    return points[used], renumbered.reshape(-1, 3)
+
+
+def _checked(vertices: FloatArray) -> FloatArray:
+    if not len(vertices) or not np.isfinite(vertices).all():
+        raise ObstacleError("the STL file has no vertices, or one that is not finite")
+    return vertices
+
+
+def _edges(face: list[int]) -> list[tuple[int, int]]:
+    return [(face[0], face[1]), (face[1], face[2]), (face[2], face[0])]
+
+
+def _farthest_first(points: FloatArray) -> list[int]:
+    """Return the order that makes most points lie inside before their turn comes."""
+    distances = np.linalg.norm(points - points.mean(axis=0), axis=1)
+    return [int(i) for i in np.argsort(-distances, kind="stable")]
+
+
+def _tetrahedron(points: FloatArray, slack: float) -> Triangles:
+    """Return the faces of a tetrahedron of four of the points, as large as is easily found."""
+    first = int(np.argmin(points[:, 0]))
+    offsets = points - points[first]
+    second = int(np.argmax(np.linalg.norm(offsets, axis=1)))
+    along = offsets[second] / max(float(np.linalg.norm(offsets[second])), np.finfo(float).tiny)
+    across = offsets - np.outer(offsets @ along, along)
+    third = int(np.argmax(np.linalg.norm(across, axis=1)))
+    normal = np.cross(along, across[third])
+    heights = offsets @ (normal / max(float(np.linalg.norm(normal)), np.finfo(float).tiny))
+    fourth = int(np.argmax(np.abs(heights)))
+    if abs(heights[fourth]) <= max(slack, np.finfo(float).tiny):
+        raise ObstacleError("the vertices of the mesh lie in one plane; it must have a volume")
+    corners = (first, second, third, fourth)
+    faces = []
+    for face in itertools.combinations(corners, 3):
+        a, b, c = face
+        (rest,) = set(corners) - set(face)
+        inward = np.cross(points[b] - points[a], points[c] - points[a]) @ (
+            points[rest] - points[a]
+        )
+        faces.append((a, c, b) if inward > 0.0 else face)
+    return np.array(faces, dtype=np.int64)

@@ -1,0 +1,245 @@
+"""Obstacles as values, their text, and meshes."""
+
+import itertools
+import math
+import struct
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reach_alpha5_motion.mesh import convex_hull, stl_vertices
+from reach_alpha5_motion.obstacle_file import dump, parse
+from reach_alpha5_motion.obstacles import (
+    Box,
+    Cylinder,
+    Mesh,
+    Obstacle,
+    ObstacleError,
+    Plane,
+    Scene,
+    Sphere,
+    floor,
+    payload,
+)
+
+length = st.floats(1e-4, 10.0)
+vector = st.tuples(*[st.floats(-10.0, 10.0)] * 3)
+names = st.from_regex(r"[A-Za-z0-9_.-]{1,12}", fullmatch=True)
+shapes = st.one_of(
+    st.builds(Box, st.tuples(length, length, length)),
+    st.builds(Cylinder, length, length),
+    st.builds(Sphere, length),
+    st.builds(Mesh, st.text(min_size=1, max_size=20), length),
+    st.builds(Plane),
+)
+obstacles = st.builds(
+    Obstacle, names, names, shapes, vector, vector, st.lists(names, max_size=3).map(tuple)
+)
+scenes = st.lists(obstacles, max_size=6, unique_by=lambda o: o.name).map(
+    lambda some: Scene(tuple(some))
+)
+
+HULL = """
+version: 1
+obstacles:
+  - name: hull
+    frame: base_link
+    position: [0, 0.1, 0.05]
+    box: {size: [0.6, 0.4, 0.25]}
+    allow: [link_e]
+"""
+
+
+@settings(max_examples=200, deadline=None)
+@given(scenes)
+def test_C9_what_is_saved_is_restored_to_the_last_bit(scene):
+    assert parse(dump(scene)) == scene
+
+
+def test_an_entry_is_read_with_its_defaults():
+    assert parse(HULL) == Scene(
+        (
+            Obstacle(
+                "hull", "base_link", Box((0.6, 0.4, 0.25)), (0.0, 0.1, 0.05), allow=("link_e",)
+            ),
+        )
+    )
+    assert parse("version: 1\nobstacles: []") == Scene()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("version: 1", "version: 2", "version is 2; this reads version 1"),
+        ("version: 1", "version: true", "version is True"),
+        ("obstacles:", "obstacels:", "unknown key 'obstacels'"),
+        ("name: hull", "name: [hull]", r"obstacles\[0\] name is \['hull'\]; it must be text"),
+        ("name: hull", "name: the hull", "name must be 1 to 64 letters"),
+        ("frame: base_link", "farme: base_link", r"obstacles\[0\] hull: unknown key farme"),
+        ("    frame: base_link\n", "", r"obstacles\[0\] hull: frame is missing"),
+        ("[0, 0.1, 0.05]", "[0, 0.1]", "hull: position is .* list of three numbers"),
+        ("[0, 0.1, 0.05]", "[0, .nan, 0.05]", "hull: position is .* within 100 of zero"),
+        ("[0, 0.1, 0.05]", "[0, 100.1, 0.05]", "hull: position is .* within 100 of zero"),
+        ("[0, 0.1, 0.05]", "[0, yes, 0.05]", "True; it must be a number"),
+        ("[0, 0.1, 0.05]", "[0, 1e-3, 0.05]", "YAML wants 1.0e-3"),
+        ("[0.6, 0.4, 0.25]", "[0.6, -0.4, 0.25]", "hull: box.size y is -0.4; it must be above 0"),
+        ("{size: [0.6, 0.4, 0.25]}", "600", "hull: box is 600; it must be a mapping"),
+        ("{size:", "{sise:", "hull: unknown key box.sise; there are: size"),
+        ("box: {size: [0.6, 0.4, 0.25]}", "box: {}", "hull: box.size is missing"),
+        ("    box:", "    sphere: {radius: 1}\n    box:", "hull: has 2 shapes; give one of box"),
+        ("box: {size: [0.6, 0.4, 0.25]}", "position: [0, 0, 0]", "hull: has 0 shapes"),
+        ("[link_e]", "link_e", "hull: allow is 'link_e'; it must be a list of names"),
+        ("  - name", "  - 7\n  - name", r"obstacles\[0\] is 7; it must be a mapping"),
+        ("\nversion", "\n\tversion", "not valid YAML"),
+    ],
+)
+def test_what_is_not_understood_is_refused_with_its_entry(old, new, message):
+    broken = HULL.replace(old, new, 1)
+    assert broken != HULL
+    with pytest.raises(ObstacleError, match=message):
+        parse(broken)
+
+
+@pytest.mark.parametrize("text", ["", "7", "[]", "version: 1", "version: 1\nobstacles: {}"])
+def test_a_text_that_is_no_scene_is_refused(text):
+    with pytest.raises(ObstacleError):
+        parse(text)
+
+
+def test_every_problem_is_told_at_once():
+    text = HULL.replace("base_link", "7") + HULL.split("obstacles:\n")[1].replace("0.4", "0")
+    with pytest.raises(ObstacleError) as error:
+        parse(text)
+    first, second = str(error.value).splitlines()
+    assert first.startswith("obstacles[0] hull: frame is 7")
+    assert second.startswith("obstacles[1] hull: box.size y is 0")
+
+
+def test_two_obstacles_of_one_name_are_refused():
+    text = HULL + HULL.split("obstacles:\n")[1]
+    with pytest.raises(ObstacleError, match=r"obstacles\[1\] hull: there is another"):
+        parse(text)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text())
+def test_any_text_is_a_scene_or_refused(text):
+    try:
+        scene = parse(text)
+    except ObstacleError as error:
+        assert str(error)
+    else:
+        assert scene == Scene()
+
+
+def test_C4_obstacles_are_added_and_taken_away_by_name():
+    can = payload("can", Cylinder(0.02, 0.1), prefix="left_")
+    scene = Scene((floor(-0.3),)).with_obstacle(can)
+    assert scene["can"] is can
+    assert can.frame == "left_tool"
+    assert "left_finger_left" in can.allow
+    assert scene.without("can") == Scene((floor(-0.3),))
+    with pytest.raises(ObstacleError, match="can: there is another obstacle"):
+        scene.with_obstacle(can)
+    with pytest.raises(ObstacleError, match="there is no such obstacle; there are: floor, can"):
+        scene.without("cane")
+
+
+def test_files_of_meshes_are_listed_once():
+    twice = [Obstacle(name, "base_link", Mesh("rack.stl")) for name in "ab"]
+    assert Scene((*twice, floor(0.0))).mesh_files == ("rack.stl",)
+
+
+def cube(size):
+    """Twelve triangles of a cube about the origin, shape (12, 3, 3)."""
+    corners = np.array(list(itertools.product((-0.5, 0.5), repeat=3))) * size
+    faces = []
+    for axis, side in itertools.product(range(3), (-0.5, 0.5)):
+        a, b, c, d = corners[np.abs(corners[:, axis] - side * size) < 1e-9]
+        faces += [(a, b, c), (b, c, d)]
+    return np.array(faces)
+
+
+def binary_stl(triangles):
+    facets = b"".join(
+        struct.pack("<12fH", 0, 0, 0, *triangle.ravel(), 0) for triangle in triangles
+    )
+    return b"solid in name only".ljust(80) + struct.pack("<I", len(triangles)) + facets
+
+
+def ascii_stl(triangles):
+    vertices = "\n".join(
+        "vertex " + " ".join(map(repr, map(float, point))) for point in triangles.reshape(-1, 3)
+    )
+    return f"solid cube\n{vertices}\nendsolid".encode()
+
+
+@pytest.mark.parametrize("write", [binary_stl, ascii_stl])
+def test_both_kinds_of_stl_are_read(write):
+    triangles = cube(2.0)
+    assert stl_vertices(write(triangles)).tolist() == triangles.reshape(-1, 3).tolist()
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "neither a binary nor an ASCII"),
+        (binary_stl(cube(1.0))[:-1], "a vertex that is no point|no vertices"),
+        (b"\0" * 100, "cut short"),
+        (b"solid x\nvertex 1 2\nendsolid", "no point"),
+        (b"solid x\nvertex 1 2 three\nendsolid", "no point"),
+        (b"solid x\nvertex 1 2 nan\nendsolid", "not finite"),
+        (b"solid x\nendsolid", "no vertices"),
+    ],
+)
+def test_what_is_no_stl_is_refused(data, message):
+    with pytest.raises(ObstacleError, match=message):
+        stl_vertices(data)
+
+
+def outward(points, triangles):
+    corners = points[triangles]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    return normals / np.linalg.norm(normals, axis=1, keepdims=True), corners[:, 0]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_hull_holds_every_point_and_is_closed(seed):
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(rng.integers(4, 300), 3)) * (1.0, 0.3, 0.05)
+    if seed % 2:  # what triangulated solids have: many points in one plane, and twice the same
+        points = np.round(points, 1)
+    corners, triangles = convex_hull(points)
+    normals, on = outward(corners, triangles)
+    heights = np.einsum("pfk,fk->pf", points[:, None] - on[None], normals)
+    assert heights.max() < 1e-5
+    edges = [tuple(t[[i, (i + 1) % 3]]) for t in triangles for i in range(3)]
+    assert len(set(edges)) == len(edges)
+    assert {(b, a) for a, b in edges} == set(edges)
+    assert len(corners) - len(edges) // 2 + len(triangles) == 2  # Euler: one closed surface
+
+
+def test_the_hull_of_a_cube_is_its_eight_corners():
+    grid = np.array(list(itertools.product(np.linspace(-1.0, 1.0, 6), repeat=3)))
+    corners, triangles = convex_hull(grid)
+    assert sorted(map(tuple, corners)) == sorted(itertools.product((-1.0, 1.0), repeat=3))
+    assert len(triangles) == 12
+
+
+@pytest.mark.parametrize(
+    "points",
+    [np.zeros((5, 3)), np.eye(3), np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0.0]])],
+)
+def test_a_mesh_without_volume_is_refused(points):
+    with pytest.raises(ObstacleError, match="lie in one plane"):
+        convex_hull(points.astype(float))
+
+
+def test_numbers_that_are_no_size_are_refused():
+    for size in (0.0, -1.0, math.nan, math.inf, 101.0):
+        with pytest.raises(ObstacleError, match=r"ball: sphere\.radius"):
+            Scene((Obstacle("ball", "base_link", Sphere(size)),))
+    with pytest.raises(ObstacleError, match=r"mesh\.file is empty"):
+        Scene((Obstacle("rack", "base_link", Mesh("")),))
