@@ -13,7 +13,7 @@ setup(
         ("share/ament_index/resource_index/packages", ["resource/" + NAME]),
         ("share/" + NAME, ["package.xml"]),
     ],
-    install_requires=["setuptools", "pyserial"],
+    install_requires=["setuptools", "numpy", "pyserial"],
     python_requires=">=3.10",
     zip_safe=False,
     author="reach_alpha5 maintainers",

@@ -8,7 +8,8 @@ from collections import deque
 from reach_alpha5_common.command import CommandKind, DriverCommand, StopLevel
 from reach_alpha5_common.refusal import Problem, RefusalLog
 from reach_alpha5_driver.belief import Belief
-from reach_alpha5_driver.demand import CommandOrder, Demand, input_problem
+from reach_alpha5_driver.config import CoreConfig
+from reach_alpha5_driver.demand import CommandOrder, Demand, JointRates, PresetRun, input_problem
 from reach_alpha5_driver.devices import DEVICES
 from reach_alpha5_driver.gate import Gate
 from reach_alpha5_driver.snapshot import Note
@@ -16,6 +17,11 @@ from reach_alpha5_driver.states import State
 
 SOURCE = "driver_command"
 """Whose the refused commands are: there is one way to the driver, named by its topic."""
+
+SERVICE = "service"
+"""Whose the refused requests in service mode are."""
+
+NOT_ENGAGED = Problem("not_engaged", "release all inputs first: motion begins from neutral")
 
 
 class CommandDesk:
@@ -29,21 +35,22 @@ class CommandDesk:
     said long ago, and wants a STOP first.
     """
 
-    def __init__(
-        self, gate: Gate, belief: Belief, max_lifetime: float, notes: deque[Note]
-    ) -> None:
+    def __init__(self, gate: Gate, belief: Belief, config: CoreConfig, notes: deque[Note]) -> None:
         """Work `gate`; refuse motion from a posture that `belief` does not know."""
         self.refusals = RefusalLog()
         self.control_mode = 0
         """Arm input of the last INPUT that was taken: `ArmInput`; 0 = none."""
         self._gate = gate
         self._belief = belief
-        self._max_lifetime = max_lifetime
+        self._max_lifetime = config.max_command_lifetime
+        self._service_mode = config.service_mode
         self._notes = notes
-        self._order = CommandOrder(max_lifetime)
+        self._order = CommandOrder(config.max_command_lifetime)
         self._asks = False
         """Whether the last word asked for motion."""
         self._asked_at = -math.inf
+        self._rested_at = -math.inf
+        """When somebody last said that nobody asks for motion."""
 
     def on_estop(self, level: int, source: str, reason: str, now: float) -> None:
         """Latch an e-stop of anybody; `level` as on the wire, an undefined one is CUT."""
@@ -53,12 +60,16 @@ class CommandDesk:
             text = f"e-stop {stop.name} from {source or 'somebody'}: {reason or 'no reason given'}"
             self._notes.append(Note("warn", text))
 
-    def on_command(self, command: DriverCommand, received: float, now: float) -> None:
-        """Take a driver command that arrived at `received`; its lifetime counts from there."""
+    def on_command(self, command: DriverCommand, received: float, now: float) -> bool:
+        """Take a driver command that arrived at `received`; its lifetime counts from there.
+
+        Returns:
+            Whether it was a reset that cleared the latches.
+        """
         in_order = self._order.takes(command, now)
         if command.kind is CommandKind.STOP:
             self._stop(command, in_order, now)
-            return
+            return False
         asks = command.kind is CommandKind.JOINT or not command.input.is_neutral
         rested = self._note_asking(now) if asks else False
         if not in_order:
@@ -73,13 +84,39 @@ class CommandDesk:
                 # Whoever asks for what cannot be no longer asks for what stood before.
                 self._gate.rest("refused")
         if problem is not None:
-            self.refusals.refuse(problem, SOURCE, now)
+            self.refuse(problem, SOURCE, now)
+        return problem is None and command.kind is CommandKind.RESET
+
+    def on_service(
+        self, wish: JointRates | PresetRun, asks: bool, expires: float, now: float
+    ) -> None:
+        """Take what a service tool wants until `expires`; `asks`: whether that is motion."""
+        rested = self._note_asking(now) if asks else False
+        if not self._service_mode:
+            problem: Problem | None = Problem(
+                "service_mode_off", "joints are moved one by one only with service_mode set"
+            )
+        elif not asks:
+            self._rest(now)
+            return
+        else:
+            problem = self._take(Demand(wish, expires), rested, now)
+        if problem is not None:
+            self._gate.rest("refused")
+            self.refuse(problem, SERVICE, now)
+
+    def refuse(self, problem: Problem, source: str, now: float) -> None:
+        """Count and keep a refusal."""
+        self.refusals.refuse(problem, source, now)
 
     def _note_asking(self, now: float) -> bool:
         """Note that motion is asked for; return whether the silence before was a neutral."""
         if self._asks and now - self._asked_at >= self._max_lifetime:
             self._gate.disengage("lapsed", now)
-        rested = not self._asks and now - self._gate.disengaged_at >= self._max_lifetime
+        since = self._gate.disengaged_at
+        # Said while something held the arm, it counts when the hold is gone: after a reset the
+        # motors take a moment to be on.
+        rested = not self._asks and (self._rested_at >= since or now - since >= self._max_lifetime)
         self._asks, self._asked_at = True, now
         return rested
 
@@ -92,7 +129,7 @@ class CommandDesk:
             return
         self._gate.stop("commanded", now)
         if in_order:
-            self._gate.engage()
+            self.on_neutral(now)
 
     def _reset(self, command: DriverCommand, now: float) -> Problem | None:
         epoch = self._gate.estop_epoch
@@ -104,8 +141,6 @@ class CommandDesk:
             )
         self._gate.reset()
         self._gate.arm_answers(self._belief.answers(now), now)
-        if not self._asks:
-            self._gate.engage()
         self._notes.append(Note("info", "reset: latches cleared"))
         return None
 
@@ -113,20 +148,39 @@ class CommandDesk:
         self, command: DriverCommand, received: float, now: float, rested: bool
     ) -> Problem | None:
         if command.input.is_neutral:
-            self._asks = False
             self.control_mode = command.input.arm_input
-            self._gate.rest("neutral")
-            self._gate.engage()
+            self._rest(now)
             return None
-        expires = received + command.lifetime
-        if expires <= now:
+        if self._service_mode:
+            return Problem(
+                "service_mode", "the driver is in service mode: restart it without service_mode"
+            )
+        problem = self._take(Demand(command.input, received + command.lifetime), rested, now)
+        if problem is None:
+            self.control_mode = command.input.arm_input
+        return problem
+
+    def on_neutral(self, now: float) -> None:
+        """Take that nobody asks for motion, unless the last word did."""
+        if not self._asks:
+            self._rested_at = now
+            self._gate.engage()
+
+    def _rest(self, now: float) -> None:
+        """Take a neutral word."""
+        self._asks = False
+        self._gate.rest("neutral")
+        self.on_neutral(now)
+
+    def _take(self, demand: Demand, rested: bool, now: float) -> Problem | None:
+        """Let a demand in, if nothing is in its way; `rested`: as after a neutral."""
+        if demand.expires <= now:
             return Problem("late", "the command's lifetime was over before it could be obeyed")
         if rested:
             self._gate.engage()
         problem = self._blocked(now)
-        if problem is None:
-            self.control_mode = command.input.arm_input
-            self._gate.take(Demand(command.input, expires))
+        if problem is None and not self._gate.take(demand):
+            problem = NOT_ENGAGED
         return problem
 
     def _blocked(self, now: float) -> Problem | None:
@@ -134,7 +188,7 @@ class CommandDesk:
         gate, belief = self._gate, self._belief
         if gate.estop_level is not StopLevel.NONE:
             return Problem("estop_latched", "an e-stop is latched; reset first")
-        if gate.state is State.MAJOR_FAULT:
+        if gate.fault_causes:
             causes = ", ".join(gate.fault_causes)
             return Problem("fault_latched", f"a fault is latched ({causes}); reset first")
         if not belief.answers(now):
@@ -142,6 +196,8 @@ class CommandDesk:
         if not belief.fresh(now):
             silent = [device.joint for device in DEVICES if belief.stale(device.index, now)]
             return Problem("stale_posture", f"no fresh position of {', '.join(silent)}")
+        if gate.holds:
+            return next(iter(gate.holds)).problem
         if gate.state not in (State.ENABLED, State.EXECUTING):
-            return Problem("not_engaged", "release all inputs first: motion begins from neutral")
+            return NOT_ENGAGED
         return None

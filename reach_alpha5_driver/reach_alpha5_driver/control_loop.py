@@ -6,13 +6,15 @@ and read pictures; they never touch the core or the line.
 
 No exception ends the thread. An error of the line closes it, and it is opened again; any other
 error is a bug, and a bug means: stop the arm, latch a major fault, go on.
+
+What the thread itself can no longer do, because the process died or hangs, the guard does: it has
+the port too, and hears a pulse from here for as long as the arm may move.
 """
 
 from __future__ import annotations
 
 import contextlib
 import math
-import os
 import select
 import threading
 import time
@@ -20,8 +22,11 @@ import traceback
 from collections import deque
 from collections.abc import Callable
 
-from reach_alpha5_common.command import DriverCommand, StopLevel
+from reach_alpha5_driver.backoff import Backoff
 from reach_alpha5_driver.core import DriverCore
+from reach_alpha5_driver.guard.client import Guard
+from reach_alpha5_driver.guard.keeper import GuardKeeper
+from reach_alpha5_driver.inbox import Inbox
 from reach_alpha5_driver.protocol.packets import STOP_FRAMES
 from reach_alpha5_driver.reporting import arm_picture
 from reach_alpha5_driver.snapshot import ArmPicture, Note, PostureSample
@@ -30,13 +35,6 @@ from reach_alpha5_driver.transport.base import LineLost, OpenError, Transport
 READ_SPACING = 0.006
 """Least time [s] between two reads. Bytes trickle in one frame at a time; waking up for each would
 cost more than all the rest. Commands and e-stops do not wait for it."""
-
-QUEUE_CHECK_PERIOD = 0.1
-"""Seconds between two looks at the kernel's output queue. In between the pace of the line tells
-it; the call is slow on some ports, and only a line that stalls makes a difference."""
-
-MAX_WAITING = 1000
-"""Commands that may wait for the thread; a flood beyond is answered with a stop."""
 
 PAUSE_AFTER_BUG = 0.1
 """Seconds; an error that comes back at once must not take the whole processor."""
@@ -55,8 +53,9 @@ class ControlLoop:
         self,
         core: DriverCore,
         open_line: Callable[[], Transport],
+        guard: Guard,
+        backoff: Backoff,
         on_update: Callable[[], None],
-        reconnect_period: float,
         picture_period: float,
     ) -> None:
         """Make a loop that does not run yet.
@@ -64,66 +63,76 @@ class ControlLoop:
         Args:
             core: used by this loop's thread alone from now on.
             open_line: opens the line, or raises `OpenError`.
+            guard: stops the arm when this process cannot.
+            backoff: when to try again to open the line.
             on_update: called in the thread when `picture`, `sample` or `notes` has something new;
                 must return at once.
-            reconnect_period: time between two attempts to open the line [s].
             picture_period: longest time between two pictures [s].
         """
         self._core = core
         self._open_line = open_line
+        self._guard = guard
+        self._keeper = GuardKeeper(guard)
+        self._backoff = backoff
         self._on_update = on_update
-        self._reconnect_period = reconnect_period
         self._picture_period = picture_period
         self.picture: ArmPicture = arm_picture(core, time.monotonic())
         self.sample: PostureSample | None = None
         self.notes: deque[Note] = core.notes
+        self._news = threading.Condition()
         self._line: Transport | None = None
+        self._serving = False
         self._blocked = False
-        self._next_open = -math.inf
         self._next_read = -math.inf
-        self._next_queue_check = -math.inf
         self._next_picture = -math.inf
         self._told: object = None
-        self._open_problem = ""
-        self._commands: deque[tuple[DriverCommand, float]] = deque()
-        self._estops: deque[tuple[int, str, str]] = deque()
-        self._flooded = False
-        self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+        self.open_problem = ""
+        """Why the line could not be opened; empty = it could, or it was not tried."""
+        self.inbox = Inbox()
+        """What others want of the thread."""
         self._leaving = False
         self._thread = threading.Thread(target=self._run, name="arm-control", daemon=True)
 
     # -- for other threads
 
     def start(self) -> None:
-        """Begin."""
+        """Begin, without a line."""
         self._thread.start()
 
-    def command(self, command: DriverCommand, received: float) -> None:
-        """Hand over a command that arrived at the monotonic time `received`."""
-        if len(self._commands) < MAX_WAITING:
-            self._commands.append((command, received))
-        else:
-            self._flooded = True
-        os.eventfd_write(self._wake, 1)
+    def open_line(self) -> None:
+        """Open the line, and again whenever it is lost, until `close_line`."""
+        self.open_problem = ""
+        self._backoff.begin()
+        self._serving = True
+        self.inbox.wake()
 
-    def estop(self, level: int, source: str, reason: str) -> None:
-        """Hand over an e-stop; it is taken before all commands.
+    def close_line(self) -> None:
+        """Write the last stop, wait until it is out, and release the line."""
+        self._serving = False
+        self.inbox.wake()
 
-        Beyond `MAX_WAITING` only the most restrictive level is added: those that wait latch as it
-        is, and memory is bounded.
+    def wait_until(self, condition: Callable[[ArmPicture], bool], timeout: float) -> bool:
+        """Wait until a picture fulfils `condition`; return whether one did within `timeout` [s].
+
+        `open_problem` is told together with the pictures.
         """
-        if len(self._estops) < MAX_WAITING or level >= StopLevel.CUT:
-            if len(self._estops) > MAX_WAITING:
-                return  # one of these is there already
-            self._estops.append((level, source, reason))
-        os.eventfd_write(self._wake, 1)
+        with self._news:
+            return self._news.wait_for(lambda: condition(self.picture), timeout)
 
-    def close(self, timeout: float = 3.0) -> None:
-        """Write the last stop, wait until it is out, release the line, end the thread."""
+    def close(self, timeout: float = 3.0) -> bool:
+        """Write the last stop, wait until it is out, release the line, end thread and guard.
+
+        Returns whether the thread has ended within `timeout` [s]. If it has not, it hangs: then
+        the guard is left to stop the arm when this process ends.
+        """
         self._leaving = True
-        os.eventfd_write(self._wake, 1)
+        self.inbox.wake()
         if self._thread.is_alive():
             self._thread.join(timeout)
+        ended = not self._thread.is_alive()
+        if ended:
+            self._guard.close()
+        return ended
 
     # -- the thread
 
@@ -131,7 +140,7 @@ class ControlLoop:
         while not self._leaving:
             self._guarded(self._once)
             self._guarded(self._tell)
-        self._guarded(self._leave)
+        self._guarded(self._release)
         self._guarded(self._tell)
 
     def _guarded(self, action: Callable[[], None]) -> None:
@@ -145,24 +154,29 @@ class ControlLoop:
     def _once(self) -> None:
         if self._line is None:
             self._without_line()
-        else:
+        elif self._serving:
             self._step(self._line)
+        else:
+            self._release()
 
     def _step(self, line: Transport) -> None:
         now = time.monotonic()
-        until = min(self._core.next_wakeup(now), self._next_picture)
-        reading = [self._wake]
-        if now >= self._next_read:
+        until = min(self._core.next_wakeup(now), self._next_picture, self._guard.next_pulse())
+        reading = [self.inbox.fileno(), *self._keeper.filenos()]
+        if self._may_read(now):
             reading.append(line.fileno())
         else:
             until = min(until, self._next_read)
         writing = [line.fileno()] if self._blocked else []
         ready, _, _ = select.select(reading, writing, [], _timeout(until - now))
-        if self._wake in ready:
-            self._take_requests()
+        # Before anything is written: a process that was stopped wakes up here, and the guard has
+        # stopped the arm meanwhile.
+        self._keeper.look(self._core, line, time.monotonic())
+        if self.inbox.fileno() in ready:
+            self.inbox.deliver(self._core, time.monotonic())
             self._write(line)
         now = time.monotonic()
-        if now >= self._next_read:
+        if self._may_read(now):
             data = line.read()
             if data:
                 self._core.receive_data(data, now)
@@ -170,61 +184,63 @@ class ControlLoop:
         self._core.tick(now)
         self._write(line)
 
+    def _may_read(self, now: float) -> bool:
+        return now >= self._next_read or self._core.outbox.prompt_reads
+
     def _write(self, line: Transport) -> None:
         now = time.monotonic()
+        if self._core.outbox.wants_queued:
+            self._core.data_sent(0, now, line.queued())
+        if self._core.may_move:
+            self._guard.pulse(now)  # first, so that motion is never out without its guard
         outgoing = self._core.data_to_send(now)
         if outgoing.purge:
             line.purge_output()
         if outgoing.data:
             count = line.write(outgoing.data)
             self._blocked = count < len(outgoing.data)
-            queued = 0
-            if now >= self._next_queue_check:
-                self._next_queue_check = now + QUEUE_CHECK_PERIOD
-                queued = line.queued()
-            self._core.data_sent(count, now, queued)
-
-    def _take_requests(self) -> None:
-        with contextlib.suppress(BlockingIOError):
-            os.eventfd_read(self._wake)
-        now = time.monotonic()
-        while self._estops:
-            self._core.on_estop(*self._estops.popleft(), now)
-        if self._flooded:
-            self._flooded = False
-            self._commands.clear()
-            self._core.on_command(DriverCommand(), now, now)
-        while self._commands:
-            self._core.on_command(*self._commands.popleft(), now)
+            self._core.data_sent(count, now)
+        if not self._core.may_move and not self._blocked:
+            self._guard.still()
 
     def _without_line(self) -> None:
         now = time.monotonic()
-        if now >= self._next_open:
-            self._next_open = now + self._reconnect_period
+        if self._serving and now >= self._backoff.next_attempt:
+            self._keeper.start(self._core, now)  # first: it takes a while
             try:
-                self._line = self._open_line()
+                line = self._open_line()
             except OpenError as error:
-                if str(error) != self._open_problem:  # say it once, not every second
-                    self._open_problem = str(error)
-                    retry = f"trying again every {self._reconnect_period:g} s"
-                    self._core.notes.append(Note("error", f"{error} ({retry})"))
+                self._backoff.failed(time.monotonic())
+                if str(error) != self.open_problem:  # say it once, not each time
+                    self.open_problem = str(error)
+                    self._core.notes.append(Note("error", f"{error} (will be tried again)"))
             else:
-                self._open_problem = ""
-                self._blocked = False
-                self._core.notes.append(Note("info", "the line to the arm is open"))
-                self._core.on_connected(time.monotonic())
+                self.open_problem = ""
+                self._take_line(line)
                 return
-        until = min(self._next_open, self._next_picture)
-        select.select([self._wake], [], [], _timeout(until - time.monotonic()))
-        self._take_requests()
-        self._core.tick(time.monotonic())
+        until = min(self._backoff.next_attempt if self._serving else math.inf, self._next_picture)
+        select.select([self.inbox.fileno()], [], [], _timeout(until - time.monotonic()))
+        now = time.monotonic()
+        self.inbox.deliver(self._core, now)
+        self._core.tick(now)
+
+    def _take_line(self, line: Transport) -> None:
+        self._line = line
+        self._blocked = False
+        now = time.monotonic()
+        self._backoff.opened(now)
+        self._core.notes.append(Note("info", "the line to the arm is open"))
+        if line.advice:
+            self._core.notes.append(Note("warn", line.advice))
+        self._core.on_connected(now, line.can_purge, line.latency)
 
     def _lose(self, reason: str) -> None:
         line, self._line = self._line, None
+        self._keeper.let_go()
         if line is not None:
             line.close()
         now = time.monotonic()
-        self._next_open = now + self._reconnect_period
+        self._backoff.failed(now)
         self._core.on_disconnected(reason, now)
 
     def _survive(self, error: Exception) -> None:
@@ -232,35 +248,37 @@ class ControlLoop:
         with contextlib.suppress(LineLost):
             if self._line is not None:
                 self._line.purge_output()
-                self._line.write(LAST_WORD)
+                if self._line.write(LAST_WORD) == len(LAST_WORD):
+                    self._guard.still()
         text = "".join(traceback.format_exception(error)).rstrip()
         with contextlib.suppress(Exception):
             self._core.on_internal_error("internal_error", text, time.monotonic())
         time.sleep(PAUSE_AFTER_BUG)
 
-    def _leave(self) -> None:
+    def _release(self) -> None:
+        """Write the last stop, wait until it is out, and give the line back."""
         line, self._line = self._line, None
         if line is None:
             return
         try:
             self._core.on_shutdown(time.monotonic())
+            self._write(line)
             deadline = time.monotonic() + DRAIN_TIME
-            self._blocked = True
-            while (self._blocked or line.queued()) and time.monotonic() < deadline:
-                if self._blocked:
-                    select.select([], [line.fileno()], [], deadline - time.monotonic())
-                    self._write(line)
-                else:
-                    time.sleep(0.001)  # the kernel gives no sign when its queue is empty
-        except LineLost:
-            raise
+            while (self._core.outbox.unfinished or line.queued()) and time.monotonic() < deadline:
+                time.sleep(0.001)  # the kernel gives no sign when its queue is empty
+                self._write(line)
+        except LineLost as error:
+            self._core.notes.append(Note("error", f"the line was lost on the way out: {error}"))
         except Exception:
             # The core cannot be asked any more, so the stop goes without it.
-            line.purge_output()
-            line.write(LAST_WORD)
+            with contextlib.suppress(LineLost):
+                line.purge_output()
+                line.write(LAST_WORD)
             raise
         finally:
+            self._keeper.let_go()
             line.close()
+            self._core.on_released(time.monotonic())
 
     def _tell(self) -> None:
         """Make new pictures when they are due, and say so."""
@@ -273,13 +291,19 @@ class ControlLoop:
             len(gate.fault_causes),
             gate.stops,
             core.connected,
+            tuple(gate.holds),
+            core.supervisor.findings,
+            core.supervisor.mismatches,
+            core.supervisor.grip.holding,
         )
         sample = core.telemetry.sample
         due = now >= self._next_picture or state != self._told
         if due:
             self._told = state
             self._next_picture = now + self._picture_period
-            self.picture = arm_picture(core, now)
+            with self._news:
+                self.picture = arm_picture(core, now)
+                self._news.notify_all()
         if due or sample is not self.sample:
             self.sample = sample
             self._on_update()

@@ -20,10 +20,25 @@ from reach_alpha5_common.refusal import Problem
 
 
 @dataclass(frozen=True, slots=True)
+class JointRates:
+    """What a service tool asks: a rate for each joint, chain order [rad/s, m/s]."""
+
+    rates: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PresetRun:
+    """What a service tool asks: that the arm goes on towards a preset of its own."""
+
+    slot: int
+    """0..3."""
+
+
+@dataclass(frozen=True, slots=True)
 class Demand:
     """A demand for motion and when it ends. Times are monotonic seconds, counted from receipt."""
 
-    command: GripperCommand
+    command: GripperCommand | JointRates | PresetRun
     expires: float
 
 

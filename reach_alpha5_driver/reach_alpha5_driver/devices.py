@@ -32,13 +32,15 @@ class Device:
     """SI unit of its position on our side: `rad` or `m`."""
     wire_per_si: float
     """Wire units (rad, mm) in one SI unit."""
+    endless: bool = False
+    """Whether it has no stops, and can turn for ever where no limits are set."""
 
 
 DEVICES: Final[tuple[Device, ...]] = (
     Device(5, "axis_e", 0, "rad", 1.0),
     Device(4, "axis_d", 1, "rad", 1.0),
     Device(3, "axis_c", 2, "rad", 1.0),
-    Device(2, "axis_b", 3, "rad", 1.0),
+    Device(2, "axis_b", 3, "rad", 1.0, endless=True),
     Device(1, "axis_a", 4, "m", 1000.0),
 )
 """In chain order, base to jaws."""

@@ -5,15 +5,16 @@ command. So the gate remembers whether it let motion out, and owes a stop from t
 which motion may no longer be let out. Both are decided in `release`, at the moment of the write
 and nowhere earlier: whatever was computed, queued or decided before is checked again there.
 
-Motion passes while all of this holds: no e-stop is latched, no fault is latched, an arbiter is
-engaged, the arm answers, every joint's position is fresh, and the demand's lifetime is not over.
-`State` holds the engagement, the answering and the fault; `EXECUTING` is entered by an accepted
-demand only.
+Motion passes while all of this is true: no e-stop is latched, no fault is latched, nothing of
+`Hold` stands, an arbiter is engaged, the arm answers, every joint's position is fresh, and the
+demand's lifetime is not over. `State` has the engagement, the answering and the fault; `EXECUTING`
+is entered by an accepted demand only.
 
 A stop is one broadcast of velocity zero, then velocity zero to each device, and asks for what the
 line still has queued to be purged first. It is written once: a stream of zeroes would look like a
 live jog. It is written again only when the arm is measured to move all the same, and when joints
-that were silent are heard again: they may not have heard it either.
+that were silent are heard again: they may not have heard it either. An arm that goes on moving is
+put into standby after that, and then disabled; `Beyond` says what follows a stop in one write.
 """
 
 from __future__ import annotations
@@ -24,9 +25,11 @@ from dataclasses import dataclass
 
 from reach_alpha5_common.command import StopLevel
 from reach_alpha5_driver.demand import Demand
-from reach_alpha5_driver.devices import DEVICES
-from reach_alpha5_driver.protocol.packets import STOP_FRAMES, Velocity, encode
+from reach_alpha5_driver.devices import BASE_UNIT, DEVICES
+from reach_alpha5_driver.holds import Hold
+from reach_alpha5_driver.protocol.packets import STOP_FRAMES, PresetGo, Velocity, encode
 from reach_alpha5_driver.states import Event, State, after
+from reach_alpha5_driver.stops import BEYOND_FRAMES, BEYOND_LEVEL, STILL_MOVING, Beyond
 
 RATE_TOLERANCE = 1e-6
 """Relative; what rounding may add to a rate that stands at its limit."""
@@ -41,6 +44,11 @@ class Release:
 
 
 NOTHING = Release()
+
+STILL_RATES = (0.0,) * len(DEVICES)
+
+UNKNOWN_RATES = (math.nan,) * len(DEVICES)
+"""Those of an arm that goes to a preset of its own."""
 
 
 class Gate:
@@ -59,26 +67,38 @@ class Gate:
         self.last_stop_cause = ""
         self.last_stop_at = -math.inf
         self.disengaged_at = -math.inf
+        self.holds = dict.fromkeys(Hold)
+        """What keeps the arm from being engaged; all of it to begin with."""
+        self.moved = True
+        """Whether the arm may move by what was let out, or, at first, by what an earlier driver
+        left behind: from just before the first motion until the stop after the last."""
+        self.released_rates: tuple[float, ...] = STILL_RATES
+        """Joint rates that the arm was told last, chain order [rad/s, m/s]."""
         self._owed: str | None = None
-        self._moved = True  # what an earlier driver left behind is not known
+        self._beyond = Beyond.NOTHING
         self._all_heard = False
-        self._rates: tuple[float, ...] | None = None
+        self._staged: tuple[bytes, tuple[float, ...]] | None = None
 
     # -- what opens it
 
     def engage(self) -> None:
-        """Let demands in, if the arm answers and nothing is latched."""
-        if self.estop_level is StopLevel.NONE:
+        """Let demands in, if the arm answers, nothing is latched and nothing holds it."""
+        if self.estop_level is StopLevel.NONE and not self.holds:
             self._enter(Event.ENGAGE)
+
+    def lift(self, hold: Hold) -> None:
+        """Take a hold away. Engages nothing."""
+        self.holds.pop(hold, None)
 
     def take(self, demand: Demand) -> bool:
         """Take a demand, replacing the standing one; return whether it was let in."""
-        if self.state is State.ENABLED and self.estop_level is StopLevel.NONE:
+        if self.state is State.ENABLED and self.estop_level is StopLevel.NONE and not self.holds:
             self._enter(Event.MOVE)
         if self.state is not State.EXECUTING:
             return False
+        # What was staged for the demand before stays: on a busy half-duplex line, demands may come
+        # faster than rates leave, and older rates are better than none that are new.
         self.demand = demand
-        self._rates = None
         return True
 
     def set_rates(self, rates: Sequence[float]) -> None:
@@ -87,11 +107,18 @@ class Gate:
         Raises:
             ValueError: a rate is not finite or beyond the description's limit; nothing is staged.
         """
-        self._rates = None
+        self._staged = None
         for rate, limit, device in zip(rates, self._rate_limits, DEVICES, strict=True):
             if not abs(rate) <= limit:
                 raise ValueError(f"rate {rate:g} for {device.joint} is beyond its limit {limit:g}")
-        self._rates = tuple(rates)
+        frames = b"".join(
+            encode(Velocity(device.id, rate)) for device, rate in zip(DEVICES, rates, strict=True)
+        )
+        self._staged = frames, tuple(rates)
+
+    def set_preset(self, slot: int) -> None:
+        """Stage one step of the arm's own way to its preset `slot` for the next release."""
+        self._staged = encode(PresetGo(BASE_UNIT, slot)), UNKNOWN_RATES
 
     # -- what closes it
 
@@ -102,8 +129,14 @@ class Gate:
         in between: whoever hammers the button must not fill the line.
         """
         self._end(cause)
-        if self._moved or now - self.last_stop_at >= self._repeat_period:
+        if self.moved or now - self.last_stop_at >= self._repeat_period:
             self._owe(cause)
+
+    def hold(self, hold: Hold, now: float) -> None:
+        """Keep the arm from being engaged; a demand that stands ends."""
+        if hold not in self.holds:
+            self.holds[hold] = None
+            self.disengage(hold.code, now)
 
     def rest(self, cause: str) -> None:
         """End the demand if one stands, with a stop on that edge; else do nothing."""
@@ -113,25 +146,35 @@ class Gate:
         """Latch an e-stop. The most restrictive level since the reset stays."""
         if level is StopLevel.NONE:
             return
-        fresh_latch = self.estop_level is StopLevel.NONE
+        more_restrictive = level > self.estop_level
         self.estop_level = max(self.estop_level, level)
         self.estop_epoch += 1
         self.disengage("estop", now)
         self.stop("estop", now)
-        if fresh_latch:
-            self._owe("estop")
+        if more_restrictive:
+            self._owe("estop", BEYOND_LEVEL[level])
 
     def fault(self, cause: str, now: float) -> None:
-        """Latch a fault; any cause is listed once."""
-        fresh_latch = not self.fault_causes
-        if cause not in self.fault_causes:
-            self.fault_causes.append(cause)
-        self._end("fault")
-        self.stop("fault", now)
+        """Latch a major fault; any cause is listed once."""
+        fresh_latch = self.state is not State.MAJOR_FAULT
+        self._note_fault(cause, now)
         if fresh_latch:
             self._owe("fault")
         self._enter(Event.FAULT)
-        self.disengaged_at = now
+
+    def minor_fault(self, cause: str, now: float) -> None:
+        """Stop for a minor fault; any cause is listed once."""
+        fresh_latch = self.state not in (State.MINOR_FAULT, State.MAJOR_FAULT)
+        self._note_fault(cause, now)
+        if fresh_latch:
+            self._owe("fault")
+        self._enter(Event.MINOR)
+
+    def recover(self) -> None:
+        """Go on after minor faults that have ended; after a major one nothing changes."""
+        if self.state is State.MINOR_FAULT:
+            self.fault_causes.clear()
+            self._enter(Event.RECOVER)
 
     def disengage(self, cause: str, now: float) -> None:
         """Require that whoever asks for motion shows a neutral again."""
@@ -144,7 +187,7 @@ class Gate:
         if answers and self.state is State.NONE:
             self._enter(Event.ARM_ANSWERS)
             self.disengaged_at = now
-        elif not answers and self.state not in (State.NONE, State.MAJOR_FAULT):
+        elif not answers and self.state in (State.IDLE, State.ENABLED, State.EXECUTING):
             self._end("arm_silent")
             self._enter(Event.ARM_SILENT)
 
@@ -157,22 +200,26 @@ class Gate:
 
     def line_opened(self) -> None:
         """Owe a stop to an arm just connected: it may still obey an earlier session's velocity."""
-        self._moved = True
+        self.moved = True
         self._owe("connected")
 
     def line_closed(self, now: float) -> None:
         """Drop what is owed to a line that is gone; the next opening owes a stop anyway."""
         self.arm_answers(False, now)
         self._end("disconnected")
-        self._owed = None
+        self._owed, self._beyond = None, Beyond.NOTHING
 
     def shutdown(self) -> None:
         """Owe the last stop, whatever was before."""
         self._owe("shutdown")
 
-    def still_moving(self) -> None:
-        """Owe the stop again: what is measured says that the arm did not obey."""
-        self._owe("still_moving")
+    def still_moving(self, beyond: Beyond) -> None:
+        """Owe the stop again, and more: what is measured says that the arm did not obey."""
+        self._owe(STILL_MOVING[beyond], beyond)
+
+    def cut(self) -> None:
+        """Owe a stop that also disables the motors."""
+        self._owe("power_cut", Beyond.DISABLE)
 
     # -- the write
 
@@ -199,34 +246,44 @@ class Gate:
             self.last_stop_cause, self._owed = self._owed, None
             self.last_stop_at = now
             self.stops += 1
-            self._moved = False
-            return Release(True, STOP_FRAMES)
-        open_now = self.state is State.EXECUTING and self.estop_level is StopLevel.NONE
-        if self._rates is None or not open_now:
-            return NOTHING
-        data = b"".join(
-            encode(Velocity(device.id, rate))
-            for device, rate in zip(DEVICES, self._rates, strict=True)
+            self.moved = False
+            self.released_rates = STILL_RATES
+            frames = STOP_FRAMES + BEYOND_FRAMES[self._beyond]
+            self._beyond = Beyond.NOTHING
+            return Release(True, frames)
+        open_now = (
+            self.state is State.EXECUTING and self.estop_level is StopLevel.NONE and not self.holds
         )
-        self._rates = None
-        self._moved = True
+        if self._staged is None or not open_now:
+            return NOTHING
+        data, self.released_rates = self._staged
+        self._staged = None
+        self.moved = True
         return Release(False, data)
 
-    # -- the only two writers of state
+    # -- the only writers of state
 
     def _enter(self, event: Event) -> None:
         self.state = after(self.state, event)
 
     def _end(self, cause: str) -> None:
         """End the standing demand, and owe a stop if it may have moved the arm."""
-        self._rates = None
+        self._staged = None
         if self.state is not State.EXECUTING:
             return
         self.demand = None
         self._enter(Event.REST)
-        if self._moved:
+        if self.moved:
             self._owe(cause)
 
-    def _owe(self, cause: str) -> None:
-        if self._owed is None:
+    def _note_fault(self, cause: str, now: float) -> None:
+        if cause not in self.fault_causes:
+            self.fault_causes.append(cause)
+        self._end("fault")
+        self.stop("fault", now)
+        self.disengaged_at = now
+
+    def _owe(self, cause: str, beyond: Beyond = Beyond.NOTHING) -> None:
+        if self._owed is None or beyond > self._beyond:
             self._owed = cause
+        self._beyond = max(self._beyond, beyond)

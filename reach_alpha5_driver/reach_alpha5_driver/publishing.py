@@ -30,6 +30,9 @@ RELIABLE = QoSProfile(depth=10)
 
 DIAGNOSTICS_PERIOD = 1.0
 
+LAST_WORDS = 1.0
+"""Longest time to wait for what is published last [s]."""
+
 UNKNOWN_TIP = (math.nan, math.nan, math.nan)
 
 
@@ -83,7 +86,7 @@ class Publisher:
         self._leaving = True
         self.wake.set()
         if self._thread is not None:
-            self._thread.join()
+            self._thread.join(LAST_WORDS)
 
     def _run(self, loop: ControlLoop) -> None:
         leaving = False

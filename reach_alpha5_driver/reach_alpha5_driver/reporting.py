@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import math
-
-from reach_alpha5_common.command import Pose
-from reach_alpha5_driver.belief import JointBelief
+from reach_alpha5_common.command import GripperCommand, Pose
+from reach_alpha5_driver.belief import REPORTED
+from reach_alpha5_driver.budget import planned_rate
 from reach_alpha5_driver.core import DriverCore
 from reach_alpha5_driver.devices import DEVICES, Device
+from reach_alpha5_driver.fault_table import Severity
+from reach_alpha5_driver.holds import Hold
 from reach_alpha5_driver.protocol.codec import Damage
-from reach_alpha5_driver.protocol.packets import Mode
+from reach_alpha5_driver.quantities import QUANTITIES
 from reach_alpha5_driver.snapshot import ArmPicture, JointPicture, LinkPicture
 from reach_alpha5_driver.states import State
 
 NO_LIMITS = (False,) * len(DEVICES)
-
-NOT_DRIVEN = (None, Mode.DISABLE, Mode.PASSIVE)
-"""Modes in which a device ignores every demand; None = not known."""
 
 PACKET_ERRORS = ("unknown_device", "unknown_packet", "bad_payload")
 
@@ -24,15 +22,23 @@ PACKET_ERRORS = ("unknown_device", "unknown_packet", "bad_payload")
 def arm_picture(core: DriverCore, now: float) -> ArmPicture:
     """Return the driver and its arm as of `now`."""
     gate, belief, resolution = core.gate, core.telemetry.belief, core.resolution
+    supervisor = core.supervisor
     moving_to = Pose.UNSPECIFIED if resolution is None else resolution.moving_to
     demand = gate.demand
-    posing = demand is not None and moving_to is not Pose.UNSPECIFIED
+    command = None if demand is None else demand.command
+    pose_velocity = 0.0
+    if isinstance(command, GripperCommand) and moving_to is not Pose.UNSPECIFIED:
+        pose_velocity = command.known_pose.velocity
+    wrong = {
+        joint
+        for finding in supervisor.findings
+        if finding.severity is not Severity.WARN
+        for joint in finding.code.split()[1:]
+    }
     return ArmPicture(
         at=now,
         state=gate.state,
-        powered=core.connected
-        and belief.answers(now)
-        and all(joint.mode not in NOT_DRIVEN for joint in belief.joints),
+        powered=core.connected and belief.answers(now) and Hold.UNPOWERED not in gate.holds,
         estop_level=gate.estop_level,
         estop_epoch=gate.estop_epoch,
         stream_open=demand is not None and gate.state is State.EXECUTING,
@@ -42,35 +48,41 @@ def arm_picture(core: DriverCore, now: float) -> ArmPicture:
         last_refusal=core.desk.refusals.last,
         link=_link_picture(core),
         joints=tuple(
-            _joint_picture(device, joint, velocity, belief.stale(device.index, now), now)
-            for device, joint, velocity in zip(
-                DEVICES, belief.joints, belief.velocities(now), strict=True
-            )
+            _joint_picture(core, device, now, wrong=device.joint in wrong) for device in DEVICES
         ),
         posture_at=belief.newest(),
         control_mode=core.desk.control_mode,
+        active=Hold.INACTIVE not in gate.holds,
+        identified=supervisor.identification.complete,
+        service_mode=core.config.service_mode,
+        holding=supervisor.grip.holding,
+        holds=tuple(hold.code for hold in gate.holds),
+        mismatches=tuple(mismatch.label for mismatch in supervisor.mismatches),
+        plannable=supervisor.plannable,
+        warnings=tuple(
+            finding.code for finding in supervisor.findings if finding.severity is Severity.WARN
+        ),
         at_limit=NO_LIMITS if resolution is None else resolution.at_limit,
         moving_to=moving_to,
-        pose_velocity=demand.command.known_pose.velocity if demand is not None and posing else 0.0,
+        pose_velocity=pose_velocity,
     )
 
 
-def _joint_picture(
-    device: Device, joint: JointBelief, velocity: float, stale: bool, now: float
-) -> JointPicture:
+def _joint_picture(core: DriverCore, device: Device, now: float, *, wrong: bool) -> JointPicture:
+    belief, index = core.telemetry.belief, device.index
+    stale = belief.stale(index, now)
+    values = {quantity.name: belief.value(index, quantity.name, now) for quantity in QUANTITIES}
     return JointPicture(
         axis=device.joint,
         device_id=device.id,
         stale=stale,
-        mode=joint.mode,
-        position=joint.position,
-        velocity=velocity,
-        current=joint.current,
-        temperature=joint.temperature,
-        humidity=joint.humidity,
-        voltage=joint.voltage,
-        status_flags=joint.status_flags,
-        age=now - joint.heard_at if math.isfinite(joint.heard_at) else math.nan,
+        mode=belief.mode(index, now),
+        position=belief.joints[index].position,
+        values={"velocity": belief.velocities(now)[index], **values},
+        status_flags=belief.status_flags(index, now),
+        ages={name: belief.age(index, name, now) for name in REPORTED},
+        identity=core.supervisor.identification.identity.devices[index],
+        suspect=stale or wrong,
     )
 
 
@@ -86,7 +98,14 @@ def _link_picture(core: DriverCore) -> LinkPicture:
         "implausible": telemetry.belief.implausible,
         "requests_unanswered": telemetry.poller.unanswered,
         "reconnects": max(0, core.connections - 1),
+        "guard_trips": core.guard_trips,
     }
     counters |= {damage.value: getattr(decoded, damage.value) for damage in Damage}
     counters |= {code: telemetry.packet_errors[code] for code in PACKET_ERRORS}
-    return LinkPicture(core.connected, counters, telemetry.rate)
+    return LinkPicture(
+        core.connected,
+        counters,
+        telemetry.rate,
+        planned_rate(core.config.schedule),
+        core.latency_timer,
+    )

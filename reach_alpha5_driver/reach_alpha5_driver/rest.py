@@ -11,6 +11,7 @@ import math
 
 from reach_alpha5_driver.belief import Belief
 from reach_alpha5_driver.devices import DEVICES
+from reach_alpha5_driver.stops import Beyond
 
 RESTING = {"rad": 0.02, "m": 0.0002}
 """Measured speed [rad/s, m/s] up to which a joint may rest."""
@@ -19,13 +20,29 @@ DRIFT = {"rad": 0.01, "m": 0.0002}
 """Way [rad, m] that a joint at rest may seem to have gone: well above the noise of an encoder."""
 
 
-class RestWatch:
-    """Looks on while no demand stands. Times are monotonic seconds."""
+CONFIRM_LAG = 0.03
+"""[s]; a velocity received this soon after a stop may have been measured before it."""
 
-    def __init__(self, confirm_time: float, repeat_period: float) -> None:
-        """Allow `confirm_time` for coming to rest, and `repeat_period` between two stops."""
+FORGIVEN_AFTER = 2.0
+"""[s] without motion after which the attempts to stop the arm count from the first again."""
+
+
+class RestWatch:
+    """Looks on while no demand stands, and says how to stop an arm that moves all the same.
+
+    The first attempts are stops again; then standby is added, then the motors are disabled.
+    Times are monotonic seconds.
+    """
+
+    def __init__(self, confirm_time: float, repeat_period: float, attempts: int) -> None:
+        """Allow `confirm_time` for coming to rest, and `repeat_period` between two stops.
+
+        `attempts`: how many times the stop is only repeated, before standby follows it.
+        """
         self._confirm_time = confirm_time
         self._repeat_period = repeat_period
+        self._attempts_allowed = attempts
+        self._attempts = 0
         self._moving_since = math.inf
         self._stopped_at = -math.inf
         self._posture: tuple[float, ...] | None = None
@@ -33,11 +50,12 @@ class RestWatch:
 
     def forget(self) -> None:
         """Begin anew: a demand moves the arm, or there is none."""
+        self._attempts = 0
         self._moving_since = math.inf
         self._posture = None
 
-    def is_broken(self, belief: Belief, last_stop_at: float, now: float) -> bool:
-        """Say whether the arm, stopped at `last_stop_at`, moves: then stop it again."""
+    def next_step(self, belief: Belief, last_stop_at: float, now: float) -> Beyond | None:
+        """Return what to add to another stop if the arm, stopped at `last_stop_at`, moves."""
         if last_stop_at != self._stopped_at:
             self._stopped_at, self._posture = last_stop_at, None
         if not _moves(belief, now):
@@ -46,7 +64,12 @@ class RestWatch:
             self._moving_since = now
         if self._posture is None and now >= last_stop_at + self._confirm_time:
             self._posture = belief.positions() if belief.fresh(now) else None
-        return now >= self.next_time(last_stop_at) or self._has_drifted(belief)
+        if now < self.next_time(last_stop_at) and not self._has_drifted(belief):
+            if self._moving_since == math.inf and now >= last_stop_at + FORGIVEN_AFTER:
+                self._attempts = 0
+            return None
+        self._attempts += 1
+        return Beyond(max(0, min(self._attempts - self._attempts_allowed, Beyond.DISABLE)))
 
     def next_time(self, last_stop_at: float) -> float:
         """Return when an arm that goes on moving is to be stopped again; inf = it rests."""
@@ -57,11 +80,18 @@ class RestWatch:
 
     def _has_drifted(self, belief: Belief) -> bool:
         return self._posture is not None and any(
-            abs(position - rest) > DRIFT[device.unit]
-            for position, rest, device in zip(
-                belief.positions(), self._posture, DEVICES, strict=True
-            )
+            abs(belief.way(device.index, rest)) > DRIFT[device.unit]
+            for rest, device in zip(self._posture, DEVICES, strict=True)
         )
+
+
+def is_confirmed(belief: Belief, last_stop_at: float, now: float) -> bool:
+    """Say whether every joint was measured at rest since the stop written at `last_stop_at`."""
+    return (
+        belief.fresh(now)
+        and all(joint.velocity_at > last_stop_at + CONFIRM_LAG for joint in belief.joints)
+        and not _moves(belief, now)
+    )
 
 
 def _moves(belief: Belief, now: float) -> bool:

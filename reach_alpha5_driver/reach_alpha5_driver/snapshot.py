@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from reach_alpha5_common.command import Pose, StopLevel
 from reach_alpha5_common.refusal import Refusal
+from reach_alpha5_driver.identity import DeviceIdentity
 from reach_alpha5_driver.states import State
 
 
@@ -22,7 +23,10 @@ class PostureSample:
 
 @dataclass(frozen=True, slots=True)
 class JointPicture:
-    """What is known of one joint; the fields are those of `JointHealth`. NaN = never heard."""
+    """What is known of one joint; the fields are those of `JointHealth`.
+
+    NaN and None = never heard, or too old.
+    """
 
     axis: str
     """Joint name without the prefix."""
@@ -30,14 +34,15 @@ class JointPicture:
     stale: bool
     mode: int | None
     position: float
-    velocity: float
-    """NaN also where none is fresh."""
-    current: float
-    temperature: float
-    humidity: float
-    voltage: float
+    """The last one believed, also when stale."""
+    values: dict[str, float]
+    """Velocity, current, temperature, humidity, voltage [SI], by name."""
     status_flags: tuple[str, ...]
-    age: float
+    ages: dict[str, float]
+    """Seconds since each of `belief.REPORTED` was received, by name."""
+    identity: DeviceIdentity
+    suspect: bool
+    """Whether it is silent, or something is wrong with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,9 @@ class LinkPicture:
     connected: bool
     counters: dict[str, int]
     telemetry_rate: float
+    telemetry_planned: float
+    latency_timer: int
+    """[ms]; -1 = none, or it cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +77,15 @@ class ArmPicture:
     posture_at: float
     """Monotonic time of the newest position; -inf = none."""
     control_mode: int
+    active: bool
+    identified: bool
+    service_mode: bool
+    holding: bool
+    holds: tuple[str, ...]
+    mismatches: tuple[str, ...]
+    plannable: bool
+    """Whether nothing that the arm says of itself forbids planned motion."""
+    warnings: tuple[str, ...]
     at_limit: tuple[bool, ...] = field(default=(False,) * 5)
     moving_to: Pose = Pose.UNSPECIFIED
     pose_velocity: float = 0.0

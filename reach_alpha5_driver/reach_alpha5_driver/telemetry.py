@@ -7,11 +7,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from reach_alpha5_driver.belief import Belief, JointBounds
+from reach_alpha5_driver.config import CoreConfig
 from reach_alpha5_driver.devices import BY_ID, DEVICES
 from reach_alpha5_driver.poller import Poller
 from reach_alpha5_driver.protocol import packets
 from reach_alpha5_driver.protocol.codec import Frame
 from reach_alpha5_driver.protocol.decoder import StreamDecoder
+from reach_alpha5_driver.schedule import FAST
 from reach_alpha5_driver.snapshot import PostureSample
 
 RATE_SPAN = 1.0
@@ -27,9 +29,9 @@ class Telemetry:
     Times are monotonic seconds.
     """
 
-    def __init__(self, bounds: Sequence[JointBounds], stale_after: float, poller: Poller) -> None:
+    def __init__(self, bounds: Sequence[JointBounds], config: CoreConfig, poller: Poller) -> None:
         """Believe within `bounds`; keep the account of `poller`."""
-        self.belief = Belief(bounds, stale_after)
+        self.belief = Belief(bounds, config.stale_after, config.health.slow_stale_after)
         self.poller = poller
         self.decoder = StreamDecoder()
         self.packet_errors: Counter[str] = Counter()
@@ -37,6 +39,12 @@ class Telemetry:
         """Position reports per joint and second, over the last `RATE_SPAN`."""
         self.sample: PostureSample | None = None
         """The last full set of positions and velocities, each reported since the set before."""
+        self.on_packet: Callable[[int, packets.Packet, float], object] = _ignore
+        """Called with the place in chain order, each packet of a device but the fast telemetry,
+        and the time."""
+        self.on_refused: Callable[[int, int, str, float], object] = _ignore
+        """Called with the place in chain order, the id of a packet that makes no sense, why, and
+        the time."""
         self._seen = 0
         self._rate_from = 0.0
         self._rate_reports = 0
@@ -92,15 +100,21 @@ class Telemetry:
             packet = packets.parse(frame)
         except packets.PacketError as error:
             self.packet_errors[error.code] += 1
+            device = BY_ID.get(frame.device_id)
+            if device is not None:
+                self.poller.on_reply(device.id, frame.packet_id, now)
+                self.on_refused(device.index, frame.packet_id, error.reason, now)
             return
         device = BY_ID.get(packet.device)
         if device is None:  # a broadcast is nobody's report
             self.packet_errors["unknown_device"] += 1
             return
+        self.poller.on_reply(device.id, frame.packet_id, now)
         reader = self._readers.get(type(packet))
         if reader is not None:
-            self.poller.on_reply(device.id, frame.packet_id)
             reader(device.index, packet, now)
+        if frame.packet_id not in FAST:
+            self.on_packet(device.index, packet, now)
 
     def _on_position(self, joint: int, packet: packets.Position, now: float) -> None:
         if self.belief.on_position(joint, packet.value, now):
@@ -116,19 +130,23 @@ class Telemetry:
                     self.sample = PostureSample(now, belief.positions(), belief.velocities(now))
 
     def _on_current(self, joint: int, packet: packets.Current, now: float) -> None:
-        self.belief.on_quantity(joint, "current", packet.value)
+        self.belief.on_quantity(joint, "current", packet.value, now)
 
     def _on_temperature(self, joint: int, packet: packets.Temperature, now: float) -> None:
-        self.belief.on_quantity(joint, "temperature", packet.value)
+        self.belief.on_quantity(joint, "temperature", packet.value, now)
 
     def _on_humidity(self, joint: int, packet: packets.Humidity, now: float) -> None:
-        self.belief.on_quantity(joint, "humidity", packet.value)
+        self.belief.on_quantity(joint, "humidity", packet.value, now)
 
     def _on_voltage(self, joint: int, packet: packets.Voltage, now: float) -> None:
-        self.belief.on_quantity(joint, "voltage", packet.value)
+        self.belief.on_quantity(joint, "voltage", packet.value, now)
 
     def _on_mode(self, joint: int, packet: packets.SetMode, now: float) -> None:
-        self.belief.on_mode(joint, packet.mode)
+        self.belief.on_mode(joint, packet.mode, now)
 
     def _on_status(self, joint: int, packet: packets.HardwareStatus, now: float) -> None:
-        self.belief.on_status(joint, packet.flags)
+        self.belief.on_status(joint, packet.flags, now)
+
+
+def _ignore(*_: object) -> None:
+    """Take what nobody asked for."""

@@ -19,9 +19,12 @@ from reach_alpha5_driver.belief import JointBounds
 from reach_alpha5_driver.config import CoreConfig
 from reach_alpha5_driver.core import DriverCore
 from reach_alpha5_driver.devices import BROADCAST, BY_ID, DEVICES
+from reach_alpha5_driver.identity import JointRanges
+from reach_alpha5_driver.power import OFF_MODES
 from reach_alpha5_driver.protocol import packets
 from reach_alpha5_driver.protocol.codec import Frame
 from reach_alpha5_driver.protocol.decoder import StreamDecoder
+from reach_alpha5_driver.schedule import ScheduleConfig
 from reach_alpha5_motion.resolver import Resolution
 
 BOUNDS = tuple(
@@ -31,6 +34,10 @@ BOUNDS = tuple(
     for device in DEVICES
 )
 RATE_LIMITS = (0.5, 0.5, 0.5, 0.9, 0.003)
+DESCRIPTION = JointRanges(
+    tuple(bounds.lower for bounds in BOUNDS), tuple(bounds.upper for bounds in BOUNDS), RATE_LIMITS
+)
+SCHEDULE = ScheduleConfig.__dataclass_fields__.keys()
 LIFETIME = 0.25
 STEP = 0.005
 FORWARD = GripperCommand(arm_input=ArmInput.CARTESIAN, cartesian=Cartesian(x=1.0))
@@ -44,7 +51,10 @@ class Resolver:
         self.error: Exception | None = None
         self.rates: tuple[float, ...] | None = None
 
-    def resolve(self, command: GripperCommand, q) -> Resolution:
+    def resolve_joints(self, rates, q, limits=None) -> Resolution:
+        return Resolution(np.array(rates))
+
+    def resolve(self, command: GripperCommand, q, limits=None) -> Resolution:
         if self.error is not None:
             raise self.error
         if self.rates is not None:
@@ -65,10 +75,25 @@ class Arm:
         default_factory=lambda: {1: 0.005, 2: 3.0, 3: 1.5, 4: 1.5, 5: 3.0}
     )
     velocities: dict[int, float] = field(default_factory=lambda: dict.fromkeys(range(1, 6), 0.0))
+    modes: dict[int, packets.Mode] = field(
+        default_factory=lambda: dict.fromkeys(range(1, 6), packets.Mode.STANDBY)
+    )
+    flags: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    """HARDWARE_STATUS flags that are set."""
+    position_limits: dict[int, tuple[float | None, float | None]] = field(
+        default_factory=lambda: {
+            device.id: (0.0, 6.2) if device.unit == "rad" else (0.0, 0.014) for device in DEVICES
+        }
+    )
+    current_limits: dict[int, tuple[float, float]] = field(
+        default_factory=lambda: dict.fromkeys(range(1, 6), (-0.6, 0.6))
+    )
     deaf: set[int] = field(default_factory=set)
     """Devices that do not answer."""
     stuck: bool = False
     """Velocities are heard and not obeyed: the arm goes on as it did."""
+    obeys_from: packets.Mode | None = None
+    """Where it is stuck, the mode that ends it; None = none does."""
     torn: bool = False
     """Frames may come torn: the line takes parts of writes."""
     decoder: StreamDecoder = field(default_factory=StreamDecoder)
@@ -87,27 +112,63 @@ class Arm:
             packet = packets.parse(frame)
             self.heard.append(packet)
             if isinstance(packet, packets.Velocity) and not self.stuck:
-                for device in BY_ID if packet.device == BROADCAST else (packet.device,):
-                    self.velocities[device] = packet.value
+                for device in self.meant(packet):
+                    if self.modes[device] not in OFF_MODES:
+                        self.velocities[device] = packet.value
+                        self.modes[device] = packets.Mode.VELOCITY
+            if isinstance(packet, packets.SetMode):
+                for device in self.meant(packet):
+                    self.set_mode(device, packet.mode)
+            if isinstance(packet, packets.CurrentLimits):
+                self.current_limits[packet.device] = (packet.lower, packet.upper)
             if isinstance(packet, packets.Request) and packet.device not in self.deaf:
                 replies += b"".join(
                     self.answer(packet.device, packet_id) for packet_id in packet.packet_ids
                 )
         return replies
 
+    @staticmethod
+    def meant(packet: packets.Packet) -> tuple[int, ...]:
+        """Return the devices that a packet is for."""
+        return tuple(BY_ID) if packet.device == BROADCAST else (packet.device,)
+
+    def set_mode(self, device: int, mode: packets.Mode) -> None:
+        if self.stuck and mode is not self.obeys_from:
+            return
+        if self.modes[device] in OFF_MODES and mode not in (*OFF_MODES, packets.Mode.STANDBY):
+            return
+        self.modes[device] = mode
+        self.velocities[device] = 0.0
+
     def answer(self, device: int, packet_id: int) -> bytes:
-        packet: packets.Packet
-        if packet_id == packets.PacketId.MODE:
-            packet = packets.SetMode(device, packets.Mode.VELOCITY)
-        elif packet_id == packets.PacketId.HARDWARE_STATUS:
-            packet = packets.HardwareStatus(device, ())
-        else:
-            value = {
-                packets.PacketId.POSITION: self.positions[device],
-                packets.PacketId.VELOCITY: self.velocities[device],
-            }.get(packets.PacketId(packet_id), 0.0)
-            packet = packets.PACKETS[packets.PacketId(packet_id)](device, value)
-        return packets.encode(packet)
+        return packets.encode(self.report(device, packets.PacketId(packet_id)))
+
+    def report(self, device: int, packet_id: packets.PacketId) -> packets.Packet:
+        ids = packets.PacketId
+        match packet_id:
+            case ids.MODE:
+                return packets.SetMode(device, self.modes[device])
+            case ids.HARDWARE_STATUS:
+                return packets.HardwareStatus(device, self.flags.get(device, ()))
+            case ids.POSITION_LIMITS:
+                return packets.PositionLimits(device, *self.position_limits[device])
+            case ids.VELOCITY_LIMITS:
+                return packets.VelocityLimits(device, -0.003, 0.003)
+            case ids.CURRENT_LIMITS:
+                return packets.CurrentLimits(device, *self.current_limits[device])
+            case ids.SOFTWARE_VERSION:
+                return packets.SoftwareVersion(device, 2, 3, 1)
+            case ids.FACTORY_CLIMATE:
+                return packets.FactoryClimate(device, 20.0, 1e5, 10.0)
+        value = {
+            ids.POSITION: self.positions[device],
+            ids.VELOCITY: self.velocities[device],
+            ids.SERIAL_NUMBER: 5100.0 + device,
+            ids.VOLTAGE: 24.0,
+            ids.TEMPERATURE: 20.0,
+            ids.HUMIDITY: 10.0,
+        }.get(packet_id, 0.0)
+        return packets.PACKETS[packet_id](device, value)
 
 
 class Rig:
@@ -117,7 +178,11 @@ class Rig:
         self.now = 1000.0
         self.arm = Arm()
         self.resolver = Resolver()
-        self.core = DriverCore(CoreConfig(**settings), BOUNDS, RATE_LIMITS, self.resolver)
+        schedule = {name: settings.pop(name) for name in SCHEDULE & settings.keys()}
+        config = CoreConfig(schedule=ScheduleConfig(**schedule), **settings)
+        self.core = DriverCore(config, BOUNDS, DESCRIPTION, self.resolver)
+        self.core.set_active(True, self.now)
+        self.core.on_guard(True, self.now)
         self.wire: list[tuple[float, bytes]] = []
         self.purges: list[float] = []
         self.sequence = 0

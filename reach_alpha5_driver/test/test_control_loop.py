@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
 
 import pytest
-from driver_rig import BOUNDS, FORWARD, RATE_LIMITS, Arm, Resolver
+from driver_rig import BOUNDS, DESCRIPTION, FORWARD, Arm, Resolver
 
 from reach_alpha5_common.command import CommandKind, DriverCommand, StopLevel
+from reach_alpha5_driver.backoff import Backoff, BackoffConfig
 from reach_alpha5_driver.config import CoreConfig
-from reach_alpha5_driver.control_loop import MAX_WAITING, ControlLoop
+from reach_alpha5_driver.control_loop import LAST_WORD, ControlLoop
 from reach_alpha5_driver.core import DriverCore
+from reach_alpha5_driver.guard.client import Guard
+from reach_alpha5_driver.guard.config import GuardConfig
+from reach_alpha5_driver.heartbeat import QUIET_LINE
+from reach_alpha5_driver.inbox import MAX_WAITING
 from reach_alpha5_driver.protocol.packets import STOP_FRAMES
 from reach_alpha5_driver.states import State
 from reach_alpha5_driver.transport.base import OpenError, Transport
@@ -40,7 +47,8 @@ class Bench:
         self.resolver = Resolver()
         # Generous: a loaded machine must not be taken for a silent arm.
         self.config = CoreConfig(stale_after=2.0)
-        self.core = DriverCore(self.config, BOUNDS, RATE_LIMITS, self.resolver)
+        self.core = DriverCore(self.config, BOUNDS, DESCRIPTION, self.resolver)
+        self.core.set_active(True, 0.0)
         self.faults = faults
         self.capacity = capacity
         self.lines: list[MemoryLine] = []
@@ -49,13 +57,16 @@ class Bench:
         self.wire = bytearray()
         self.updates = threading.Event()
         self.numbers = itertools.count(1)
-        self.loop = ControlLoop(self.core, self.open, self.updates.set, RECONNECT, 0.02)
+        self.guard = Guard(LAST_WORD, GuardConfig(hang_after=5.0))
+        backoff = Backoff(BackoffConfig(RECONNECT, RECONNECT))
+        self.loop = ControlLoop(self.core, self.open, self.guard, backoff, self.updates.set, 0.02)
         self._done = False
         self._server = threading.Thread(target=self._serve)
 
     def __enter__(self) -> Bench:
         self._server.start()
         self.loop.start()
+        self.loop.open_line()
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -94,19 +105,24 @@ class Bench:
         command = DriverCommand(
             CommandKind.INPUT, next(self.numbers), input=FORWARD, lifetime=lifetime
         )
-        self.loop.command(command, time.monotonic())
+        self.loop.inbox.command(command, time.monotonic())
 
     def stop(self) -> None:
-        self.loop.command(DriverCommand(CommandKind.STOP, next(self.numbers)), time.monotonic())
+        self.loop.inbox.command(
+            DriverCommand(CommandKind.STOP, next(self.numbers)), time.monotonic()
+        )
 
     def reset(self) -> None:
         epoch = self.loop.picture.estop_epoch
         command = DriverCommand(CommandKind.RESET, next(self.numbers), estop_epoch=epoch)
-        self.loop.command(command, time.monotonic())
+        self.loop.inbox.command(command, time.monotonic())
 
     def ready(self) -> bool:
-        return self.loop.picture.state is not State.NONE and not any(
-            joint.stale for joint in self.loop.picture.joints
+        picture = self.loop.picture
+        return (
+            picture.state is not State.NONE
+            and not picture.holds
+            and not any(joint.stale for joint in picture.joints)
         )
 
     def start_moving(self) -> None:
@@ -151,7 +167,7 @@ def test_an_estop_stops_the_arm_and_purges_a_line_that_takes_nothing(bench):
     bench.start_moving()
     bench.serving = False
     bench.input()
-    bench.loop.estop(StopLevel.CUT, "pad", "pressed")
+    bench.loop.inbox.estop(StopLevel.SETTLE_THEN_CUT, "pad", "pressed")
     until(lambda: bench.loop.picture.last_stop_cause == "estop")
     queued = bench.lines[-1].far.take()
     assert queued.lstrip(b"\0").startswith(STOP_FRAMES)
@@ -161,7 +177,7 @@ def test_an_estop_is_taken_before_commands_that_came_first(bench):
     until(bench.ready)
     bench.stop()
     bench.input()
-    bench.loop.estop(StopLevel.CUT, "pad", "pressed")
+    bench.loop.inbox.estop(StopLevel.SETTLE_THEN_CUT, "pad", "pressed")
     until(lambda: bench.loop.picture.estop_epoch == 1)
     bench.input()
     until(lambda: bench.loop.picture.last_refusal is not None)
@@ -231,10 +247,28 @@ def test_a_port_that_is_missing_is_said_once_and_tried_until_it_is_there():
         until(lambda: len(attempts) >= 3)
         assert sum("plug it in" in text for text in bench.said()) == 1
         assert not bench.loop.picture.link.connected
-        bench.loop.estop(StopLevel.CUT, "app", "works without an arm too")
+        bench.loop.inbox.estop(StopLevel.SETTLE_THEN_CUT, "app", "works without an arm too")
         until(lambda: bench.loop.picture.estop_epoch == 1)
         bench.refuse = None
-        until(bench.ready)
+        # The latch stands, so the arm that comes is given no power.
+        until(lambda: bench.loop.picture.holds == ("unpowered",))
+
+
+def test_rule_14_a_guard_that_dies_stops_the_arm_before_another_is_started(bench):
+    bench.start_moving()
+    first = bench.guard.pid
+    assert first is not None
+    os.kill(first, signal.SIGKILL)
+
+    def stopped() -> bool:
+        bench.input()
+        return bench.loop.picture.last_stop_cause == "no_guard"
+
+    until(stopped)
+    until(lambda: not bench.moving)
+    until(bench.ready)
+    assert bench.guard.pid not in (None, first)
+    bench.start_moving()
 
 
 def test_an_opening_that_fails_in_an_unforeseen_way_does_not_end_the_thread():
@@ -250,7 +284,7 @@ def test_rule_11_closing_writes_a_last_stop_and_waits_until_it_is_out():
     with Bench() as bench:
         bench.start_moving()
         bench.loop.close()
-    assert bytes(bench.wire).endswith(STOP_FRAMES)
+    assert bytes(bench.wire).endswith(STOP_FRAMES + QUIET_LINE)
     assert not bench.moving
     assert not bench.loop._thread.is_alive()
 
@@ -274,8 +308,8 @@ def test_a_flood_of_commands_ends_in_a_stop_and_not_in_memory():
     bench = Bench()
     for _ in range(3 * MAX_WAITING):
         bench.input()
-    assert len(bench.loop._commands) <= MAX_WAITING
-    bench.loop._take_requests()
+    assert len(bench.loop.inbox) <= MAX_WAITING
+    bench.loop.inbox.deliver(bench.core, time.monotonic())
     gate = bench.core.gate
     assert gate.stop_owed
     assert gate.demand is None
@@ -286,11 +320,11 @@ def test_a_flood_of_commands_ends_in_a_stop_and_not_in_memory():
 def test_a_flood_of_estops_is_bounded_and_the_most_restrictive_one_counts():
     bench = Bench()
     for _ in range(3 * MAX_WAITING):
-        bench.loop.estop(1, "somebody", "")
+        bench.loop.inbox.estop(1, "somebody", "")
     for _ in range(3 * MAX_WAITING):
-        bench.loop.estop(2, "somebody", "")
-    assert len(bench.loop._estops) <= MAX_WAITING + 1
-    bench.loop._take_requests()
+        bench.loop.inbox.estop(2, "somebody", "")
+    assert len(bench.loop.inbox) <= MAX_WAITING + 1
+    bench.loop.inbox.deliver(bench.core, time.monotonic())
     assert bench.core.gate.estop_level == 2
     bench.__enter__()
     bench.__exit__()

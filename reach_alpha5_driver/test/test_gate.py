@@ -11,6 +11,7 @@ from driver_rig import FORWARD, RATE_LIMITS
 from reach_alpha5_common.command import StopLevel
 from reach_alpha5_driver.demand import Demand
 from reach_alpha5_driver.gate import NOTHING, Gate, Release
+from reach_alpha5_driver.holds import Hold
 from reach_alpha5_driver.protocol import packets
 from reach_alpha5_driver.protocol.decoder import StreamDecoder
 from reach_alpha5_driver.protocol.packets import STOP_FRAMES
@@ -18,13 +19,22 @@ from reach_alpha5_driver.states import State
 
 RATES = (0.1, 0.0, 0.0, 0.0, 0.001)
 STOP = Release(True, STOP_FRAMES)
+CUT = Release(True, STOP_FRAMES + packets.mode_frames(packets.Mode.DISABLE))
 LIFETIME = 0.25
 REPEAT = 0.1
 
 
+def free() -> Gate:
+    """Return a gate on which nothing has a hold."""
+    gate = Gate(RATE_LIMITS, REPEAT)
+    for hold in Hold:
+        gate.lift(hold)
+    return gate
+
+
 def opened() -> Gate:
     """Return a gate that waits for a demand."""
-    gate = Gate(RATE_LIMITS, REPEAT)
+    gate = free()
     gate.line_opened()
     assert gate.release(0.0, False) == STOP
     gate.arm_answers(True, 0.0)
@@ -124,8 +134,10 @@ def test_a_closed_gate_takes_no_demand(cause):
 
 def test_an_estop_writes_a_stop_on_each_new_latch_even_at_rest():
     gate = opened()
-    gate.estop(StopLevel.CUT, 0.01)
+    gate.estop(StopLevel.SETTLE_THEN_CUT, 0.01)
     assert gate.release(0.01, True) == STOP
+    gate.estop(StopLevel.CUT, 0.02)
+    assert gate.release(0.02, True) == CUT
 
 
 def test_an_estop_that_is_hammered_does_not_fill_the_line():
@@ -134,7 +146,7 @@ def test_an_estop_that_is_hammered_does_not_fill_the_line():
     for turn in range(1000):
         now = 1.1 + turn * 0.001
         gate.estop(StopLevel.CUT, now)
-        written += gate.release(now, True) == STOP
+        written += gate.release(now, True).purge
     assert gate.estop_epoch == 1000
     assert 2 <= written <= 1.0 / REPEAT + 2
 
@@ -179,7 +191,7 @@ def test_a_reset_ends_in_stillness_not_in_motion():
     gate.set_rates(RATES)
     gate.estop(StopLevel.CUT, 1.1)
     gate.reset()
-    assert gate.release(1.1, True) == STOP
+    assert gate.release(1.1, True) == CUT
     assert gate.release(1.12, True) == NOTHING
 
 
@@ -214,7 +226,7 @@ def test_seeded_walk_motion_is_only_released_when_everything_allows_it():
     """Random calls in random order, judged by an independent account of what allows motion."""
     for seed in range(300):
         rng = random.Random(seed)
-        gate = Gate(RATE_LIMITS, REPEAT)
+        gate = free()
         now = 0.0
         latched = faulty = False
         expires = -math.inf

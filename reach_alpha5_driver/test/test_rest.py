@@ -9,10 +9,18 @@ from driver_rig import BOUNDS
 
 from reach_alpha5_driver.belief import Belief
 from reach_alpha5_driver.devices import DEVICES
-from reach_alpha5_driver.rest import DRIFT, RESTING, RestWatch
+from reach_alpha5_driver.rest import (
+    CONFIRM_LAG,
+    DRIFT,
+    FORGIVEN_AFTER,
+    RESTING,
+    RestWatch,
+    is_confirmed,
+)
+from reach_alpha5_driver.stops import Beyond
 
 POSTURE = (3.0, 1.5, 1.5, 3.0, 0.005)
-CONFIRM, REPEAT = 0.4, 0.1
+CONFIRM, REPEAT, ATTEMPTS = 0.4, 0.1, 3
 PERIOD = 0.01
 
 
@@ -22,8 +30,19 @@ class Scene:
     def __init__(self):
         self.now = 100.0
         self.belief = Belief(BOUNDS, 0.25)
-        self.watch = RestWatch(CONFIRM, REPEAT)
+        self.watch = RestWatch(CONFIRM, REPEAT, ATTEMPTS)
         self.stopped_at = self.now
+        self.steps = []
+        """What was added to each stop that was asked for."""
+
+    def look(self):
+        """Look once; return whether a stop was asked for, and take it as written."""
+        beyond = self.watch.next_step(self.belief, self.stopped_at, self.now)
+        if beyond is None:
+            return False
+        self.steps.append(beyond)
+        self.stopped_at = self.now
+        return True
 
     def run(self, seconds, velocities=(0.0,) * 5, drift=(0.0,) * 5, silent=()):
         """Report for a while; return when the stop was asked for, counted from the beginning."""
@@ -34,8 +53,7 @@ class Scene:
                 way = drift[joint] * step * PERIOD
                 self.belief.on_position(joint, POSTURE[joint] + way, self.now)
                 self.belief.on_velocity(joint, velocities[joint], self.now)
-            if self.watch.is_broken(self.belief, self.stopped_at, self.now):
-                self.stopped_at = self.now
+            if self.look():
                 asked.append(self.now - start)
         return asked
 
@@ -72,9 +90,8 @@ def test_a_jolt_is_answered_once():
     scene = Scene()
     scene.run(1.0)
     scene.belief.on_position(0, POSTURE[0] + 0.05, scene.now)
-    assert scene.watch.is_broken(scene.belief, scene.stopped_at, scene.now)
-    scene.stopped_at = scene.now
-    assert not scene.watch.is_broken(scene.belief, scene.stopped_at, scene.now)
+    assert scene.look()
+    assert not scene.look()
 
 
 def test_silence_is_no_motion():
@@ -89,7 +106,7 @@ def test_a_joint_that_crept_while_it_was_silent_is_seen_when_it_speaks():
     scene.run(1.0, silent=(2,))
     scene.belief.on_position(2, POSTURE[2] + 0.02, scene.now)
     scene.belief.on_position(2, POSTURE[2] + 0.02, scene.now)
-    assert scene.watch.is_broken(scene.belief, scene.stopped_at, scene.now)
+    assert scene.look()
 
 
 def test_motion_that_is_wanted_leaves_nothing_behind():
@@ -99,3 +116,56 @@ def test_motion_that_is_wanted_leaves_nothing_behind():
     scene.stopped_at = scene.now
     assert scene.run(CONFIRM / 2, drift=of(0, 0.5)) == []
     assert scene.watch.next_time(scene.stopped_at) == math.inf
+
+
+MOVING = of(1, 0.2)
+ESCALATED = [Beyond.NOTHING] * ATTEMPTS + [Beyond.STANDBY, Beyond.DISABLE, Beyond.DISABLE]
+
+
+def test_an_arm_that_obeys_no_stop_is_put_into_standby_and_then_disabled():
+    scene = Scene()
+    scene.run(CONFIRM + 6 * REPEAT - PERIOD, velocities=MOVING)
+    assert scene.steps == ESCALATED
+
+
+def test_a_joint_that_creeps_through_all_stops_is_disabled_too():
+    scene = Scene()
+    scene.run(8.5, drift=of(0, DRIFT["rad"]))
+    assert scene.steps == ESCALATED[: len(scene.steps)]
+    assert scene.steps[-1] is Beyond.DISABLE
+
+
+def test_attempts_count_from_the_first_again_after_the_arm_has_rested():
+    scene = Scene()
+    scene.run(CONFIRM + 3 * REPEAT - PERIOD, velocities=MOVING)
+    scene.run(FORGIVEN_AFTER + 1.0)
+    scene.run(CONFIRM + 3 * REPEAT - PERIOD, velocities=MOVING)
+    assert set(scene.steps) == {Beyond.NOTHING}
+
+
+def test_a_short_pause_forgives_nothing():
+    scene = Scene()
+    scene.run(CONFIRM + 3 * REPEAT - PERIOD, velocities=MOVING)
+    scene.run(FORGIVEN_AFTER / 4)
+    scene.run(2 * CONFIRM, velocities=MOVING)
+    assert Beyond.STANDBY in scene.steps
+
+
+def test_rest_is_confirmed_by_velocities_measured_after_the_stop_alone():
+    scene = Scene()
+    assert not is_confirmed(scene.belief, scene.stopped_at, scene.now)
+    scene.run(CONFIRM_LAG / 2)
+    assert not is_confirmed(scene.belief, scene.stopped_at, scene.now)
+    scene.run(3 * CONFIRM_LAG)
+    assert is_confirmed(scene.belief, scene.stopped_at, scene.now)
+
+
+@pytest.mark.parametrize("joint", range(5))
+def test_rest_is_not_confirmed_while_a_joint_moves_or_is_silent(joint):
+    scene = Scene()
+    scene.run(0.1, velocities=of(joint, 2 * RESTING[DEVICES[joint].unit]))
+    assert not is_confirmed(scene.belief, scene.stopped_at, scene.now)
+    scene.run(0.1)
+    assert is_confirmed(scene.belief, scene.stopped_at, scene.now)
+    scene.run(0.5, silent=(joint,))
+    assert not is_confirmed(scene.belief, scene.stopped_at, scene.now)

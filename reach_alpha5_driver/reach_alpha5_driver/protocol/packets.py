@@ -119,6 +119,7 @@ __all__ = [
     "VelocityLimits",
     "Voltage",
     "encode",
+    "mode_frames",
     "parse",
     "stop_frames",
 ]
@@ -214,6 +215,12 @@ def stop_frames() -> bytes:
     """
     devices = (BROADCAST, *sorted(device.id for device in DEVICES))
     return b"".join(encode(Velocity(device, 0.0)) for device in devices)
+
+
+def mode_frames(mode: Mode) -> bytes:
+    """Return the bytes that put all devices into a mode: all at once, then each, as a stop."""
+    devices = (BROADCAST, *sorted(device.id for device in DEVICES))
+    return b"".join(encode(SetMode(device, mode)) for device in devices)
 
 
 STOP_FRAMES: Final = stop_frames()

@@ -1,0 +1,128 @@
+"""From parameter values to the settings of each part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from reach_alpha5_common.parameters import Parameter, ParameterError
+from reach_alpha5_driver.agreement import AgreementConfig
+from reach_alpha5_driver.backoff import Backoff, BackoffConfig
+from reach_alpha5_driver.budget import line_problem, planned_rate
+from reach_alpha5_driver.comparison import ExpectedArm
+from reach_alpha5_driver.config import CoreConfig
+from reach_alpha5_driver.grip import GripConfig
+from reach_alpha5_driver.guard.config import GuardConfig
+from reach_alpha5_driver.health import HealthConfig
+from reach_alpha5_driver.parameters.line import BACKOFF, SCHEDULE
+from reach_alpha5_driver.parameters.safety import GUARD, STOPPING
+from reach_alpha5_driver.parameters.watch import GRIP, HEALTH
+from reach_alpha5_driver.schedule import ScheduleConfig
+from reach_alpha5_motion.resolver import MotionConfig
+
+LEAST_REPORTS = 2.0
+"""Reports of a joint within `stale_after`, so that one that is lost does not make it stale."""
+
+Values = Mapping[str, Any]
+
+_T = TypeVar("_T")
+
+
+def core_config(values: Values) -> CoreConfig:
+    """Return the settings of the core.
+
+    Raises:
+        ParameterError: they contradict each other, or the line cannot carry what is asked of it.
+    """
+    schedule = ScheduleConfig(**_fields(SCHEDULE, values))
+    problem = line_problem(schedule)
+    if problem is not None:
+        raise ParameterError(problem.reason)
+    reports = planned_rate(schedule) * values["stale_after"]
+    if reports < LEAST_REPORTS:
+        raise ParameterError(
+            f"the line can carry {planned_rate(schedule):.1f} reports a second of each joint: "
+            f"{reports:.1f} in stale_after, {values['stale_after']:g} s. A posture that is to "
+            f"stay fresh needs {LEAST_REPORTS:g}: raise telemetry_rate, baud_rate or stale_after"
+        )
+    health = _fields(HEALTH, values)
+    health["warn_only_flags"] = tuple(filter(None, health["warn_only_flags"]))
+    return _made(
+        lambda: CoreConfig(
+            **_fields(STOPPING, values),
+            minor_auto_reset=values["minor_auto_reset"],
+            service_mode=values["service_mode"],
+            schedule=schedule,
+            expected=_expected(values),
+            health=HealthConfig(**health),
+            agreement=AgreementConfig(values["disagreement_time"]),
+            grip=GripConfig(**_fields(GRIP, values)),
+        )
+    )
+
+
+def guard_config(values: Values) -> GuardConfig:
+    """Return the settings of the guard.
+
+    Raises:
+        ParameterError: they contradict each other.
+    """
+    prefix = "guard_"
+    return _made(
+        lambda: GuardConfig(
+            **{name.removeprefix(prefix): value for name, value in _fields(GUARD, values).items()}
+        )
+    )
+
+
+def backoff(values: Values) -> Backoff:
+    """Return what says when to open the line again.
+
+    Raises:
+        ParameterError: its periods contradict each other.
+    """
+    return _made(lambda: Backoff(BackoffConfig(**_fields(BACKOFF, values))))
+
+
+def motion_config(values: Values) -> MotionConfig:
+    """Return the settings of motion.
+
+    Raises:
+        ParameterError: they contradict each other.
+    """
+    return _made(
+        lambda: MotionConfig(
+            linear_speed=values["max_linear_speed"],
+            azimuth_speed=values["max_azimuth_speed"],
+            wrist_speed=values["max_wrist_speed"],
+            jaw_speed=values["max_jaw_speed"],
+            slow_fraction=values["slow_fraction"],
+            default_fraction=values["default_fraction"],
+            stowed=tuple(values["pose_stowed"]),
+            deployed=tuple(values["pose_deployed"]),
+            lift=tuple(values["pose_lift"]),
+        )
+    )
+
+
+def _expected(values: Values) -> ExpectedArm:
+    serial_numbers = tuple(values["expected_serial_numbers"])
+    if len(serial_numbers) != 5:
+        raise ValueError(
+            f"expected_serial_numbers has {len(serial_numbers)} numbers; it must have 5, for "
+            "axis_e, axis_d, axis_c, axis_b, axis_a"
+        )
+    return ExpectedArm(
+        values["expected_model_number"], serial_numbers, values["expected_firmware"]
+    )
+
+
+def _fields(table: Sequence[Parameter], values: Values) -> dict[str, Any]:
+    return {entry.name: values[entry.name] for entry in table}
+
+
+def _made(make: Callable[[], _T]) -> _T:
+    try:
+        return make()
+    except ValueError as error:
+        raise ParameterError(str(error)) from error
