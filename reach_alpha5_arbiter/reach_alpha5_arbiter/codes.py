@@ -42,8 +42,9 @@ class StopCause(Code):
     LEASE_TAKEN = ("lease_taken", "A person took the lease from the owner.")
     LEASE_RETURNED = ("lease_returned", "The owner gave the lease back.")
     ESTOP = ("estop", "An e-stop was pressed; it is latched.")
-    FAULT = ("fault", "A fault latched.")
+    FAULT = ("fault", "A fault latched, or the driver reports a minor one.")
     DRIVER_LOST = ("driver_lost", "The driver's state is not heard any more.")
+    DRIVER_INACTIVE = ("driver_inactive", "The driver's lifecycle node is not active any more.")
     DRIVER_IDLE = (
         "driver_idle",
         "The driver does not obey: for `driver_timeout` it has said that it is not engaged. It "
@@ -51,6 +52,11 @@ class StopCause(Code):
     )
     ARM_DISCONNECTED = ("arm_disconnected", "The driver reports that no arm answers.")
     ARM_UNPOWERED = ("arm_unpowered", "The driver reports that the motors may not be driven.")
+    ARM_HELD = (
+        "arm_held",
+        "The driver keeps the arm from being engaged; `ArmState.holds` says why.",
+    )
+    SERVICE_MODE = ("service_mode", "The driver is in service mode.")
     STOP_UNCONFIRMED = (
         "stop_unconfirmed",
         "The stop before it was not confirmed from feedback in time: it is sent once more.",
@@ -100,6 +106,10 @@ class RefusalCode(Code):
         "a fault is latched; read fault_causes, mend it, then call `reset`",
     )
     DRIVER_LOST = ("driver_lost", "the driver is not heard; start it or look at its log")
+    DRIVER_INACTIVE = (
+        "driver_inactive",
+        "the driver is not active; configure and activate its lifecycle node",
+    )
     ARM_DISCONNECTED = (
         "arm_disconnected",
         "the driver has no arm; check the arm's power and the serial line",
@@ -110,11 +120,21 @@ class RefusalCode(Code):
     )
     DRIVER_FAULTED = (
         "driver_faulted",
-        "the driver reports a major fault; mend it, then call `reset`",
+        "the driver reports a fault; read its fault_causes, mend it, then call `reset`",
     )
     ARM_UNPOWERED = (
         "arm_unpowered",
-        "the arm's motors may not be driven; call `reset` or look at the driver's state",
+        "the arm's motors may not be driven; switch them on through the driver's service `power`, "
+        "or call `reset`",
+    )
+    ARM_HELD = (
+        "arm_held",
+        "the driver keeps the arm from being engaged; look up `holds` of its state in "
+        "docs/driver.md",
+    )
+    SERVICE_MODE = (
+        "service_mode",
+        "the driver is in service mode and takes no ordinary input; restart it without",
     )
     NOT_OWNER = (
         "not_owner",

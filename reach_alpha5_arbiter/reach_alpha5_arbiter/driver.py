@@ -28,26 +28,33 @@ class ArmCondition(enum.IntEnum):
     MINOR_FAULT = 5
 
 
-class Standing(enum.Enum):
-    """Whether the driver can be given motion. Of several reasons the first in this order counts.
+CONNECTED = frozenset(ArmCondition) - {ArmCondition.NONE}
+FAULTS = frozenset({ArmCondition.MAJOR_FAULT, ArmCondition.MINOR_FAULT})
 
-    A minor fault is no reason: the driver itself holds back what such a fault forbids.
-    """
+
+class Standing(enum.Enum):
+    """Whether the driver can be given motion. Of several reasons the first in order counts."""
 
     SILENT = "its state is not heard within `driver_timeout`"
+    INACTIVE = "its lifecycle node is not active"
     DISCONNECTED = "it reports no arm, or a state that nobody defined"
     ESTOPPED = "it reports its own e-stop latch"
-    FAULTED = "it reports a major fault"
+    FAULTED = "it reports a fault, major or minor"
     UNPOWERED = "it reports that the motors may not be driven"
+    HELD = "it reports a hold: what keeps the arm from being engaged"
+    SERVICE = "it is in service mode"
     READY = "none of these"
 
 
 BLOCKS: dict[Standing, tuple[RefusalCode, StopCause]] = {
     Standing.SILENT: (RefusalCode.DRIVER_LOST, StopCause.DRIVER_LOST),
+    Standing.INACTIVE: (RefusalCode.DRIVER_INACTIVE, StopCause.DRIVER_INACTIVE),
     Standing.DISCONNECTED: (RefusalCode.ARM_DISCONNECTED, StopCause.ARM_DISCONNECTED),
     Standing.ESTOPPED: (RefusalCode.DRIVER_ESTOPPED, StopCause.ESTOP),
     Standing.FAULTED: (RefusalCode.DRIVER_FAULTED, StopCause.FAULT),
     Standing.UNPOWERED: (RefusalCode.ARM_UNPOWERED, StopCause.ARM_UNPOWERED),
+    Standing.HELD: (RefusalCode.ARM_HELD, StopCause.ARM_HELD),
+    Standing.SERVICE: (RefusalCode.SERVICE_MODE, StopCause.SERVICE_MODE),
 }
 """How a moving command is refused, and why motion stops, while the driver is not READY."""
 
@@ -70,21 +77,23 @@ class Driver:
         report = self.report
         if report is None:
             return Standing.SILENT
-        if (
-            report.state not in ArmCondition._value2member_map_
-            or report.state == ArmCondition.NONE
+        for applies, standing in (
+            (not report.active, Standing.INACTIVE),
+            (not self.is_connected, Standing.DISCONNECTED),
+            (report.emo, Standing.ESTOPPED),
+            (report.state in FAULTS, Standing.FAULTED),
+            (not report.powered, Standing.UNPOWERED),
+            (bool(report.holds), Standing.HELD),
+            (report.service_mode, Standing.SERVICE),
         ):
-            return Standing.DISCONNECTED
-        if report.emo:
-            return Standing.ESTOPPED
-        if report.state == ArmCondition.MAJOR_FAULT:
-            return Standing.FAULTED
-        return Standing.READY if report.powered else Standing.UNPOWERED
+            if applies:
+                return standing
+        return Standing.READY
 
     @property
     def is_connected(self) -> bool:
         """Whether it is heard and has an arm."""
-        return self.standing not in (Standing.SILENT, Standing.DISCONNECTED)
+        return self.report is not None and self.report.state in CONNECTED
 
     @property
     def estop_level(self) -> StopLevel:

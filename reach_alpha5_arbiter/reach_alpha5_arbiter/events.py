@@ -83,7 +83,12 @@ class ArmReport:
     emo: bool
     emo_level: int
     estop_epoch: int
+    active: bool
+    """Whether its lifecycle node is active."""
     fault_causes: tuple[str, ...] = ()
+    holds: tuple[str, ...] = ()
+    """What keeps the arm from being engaged."""
+    service_mode: bool = False
 
 
 @dataclass(frozen=True, slots=True)

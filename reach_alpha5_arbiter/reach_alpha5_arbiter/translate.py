@@ -28,7 +28,10 @@ def arm_report(message: msg.ArmState) -> ArmReport:
         emo=message.emo,
         emo_level=message.emo_level,
         estop_epoch=message.estop_epoch,
+        active=message.active,
         fault_causes=tuple(message.fault_causes),
+        holds=tuple(message.holds),
+        service_mode=message.service_mode,
     )
 
 

@@ -51,9 +51,15 @@ def report(
     emo_level: int = 0,
     epoch: int = 0,
     causes: tuple[str, ...] = (),
+    active: bool = True,
+    holds: tuple[str, ...] = (),
+    service_mode: bool = False,
 ) -> events.ArmReport:
     """A driver's report, by default of an arm that is ready and still."""
-    return events.ArmReport(int(state), powered, emo, emo_level or 2 * emo, epoch, causes)
+    level = emo_level or 2 * emo
+    return events.ArmReport(
+        int(state), powered, emo, level, epoch, active, causes, holds, service_mode
+    )
 
 
 class Bench:

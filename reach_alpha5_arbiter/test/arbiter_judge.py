@@ -194,9 +194,12 @@ class Judge:
         report = self.report
         return (
             report is not None
-            and report.state in (1, 2, 3, 5)
+            and report.state in (1, 2, 3)
             and report.powered
+            and report.active
             and not report.emo
+            and not report.holds
+            and not report.service_mode
         )
 
     @staticmethod

@@ -61,6 +61,7 @@ class Peers(Node):
         self.arm = ArmState(
             state=ArmState.ENABLED,
             powered=True,
+            active=True,
             joints=[JointHealth(name=name) for name in JOINTS],
         )
         self.create_subscription(DriverCommand, "driver_command", self._on_command, 10)

@@ -684,6 +684,11 @@ def test_rule11_D6_U13_a_stop_is_the_last_word_before_the_exit(moving: bool) -> 
         (report(ArmCondition.NONE), "arm_disconnected"),
         (report(77), "arm_disconnected"),
         (report(powered=False), "arm_unpowered"),
+        (report(ArmCondition.NONE, active=False), "driver_inactive"),
+        (report(ArmCondition.IDLE, active=False, holds=("inactive",)), "driver_inactive"),
+        (report(holds=("not_identified",)), "arm_held"),
+        (report(ArmCondition.MINOR_FAULT), "driver_faulted"),
+        (report(service_mode=True), "service_mode"),
     ],
 )
 def test_U12_U15_an_arm_that_cannot_move_gets_no_motion(
@@ -697,7 +702,32 @@ def test_U12_U15_an_arm_that_cannot_move_gets_no_motion(
     assert (refused(out), kinds(out)) == ([code], [])
 
 
-@pytest.mark.parametrize("state", [1, 2, 3, 5])
+@pytest.mark.parametrize(
+    ("report_", "cause"),
+    [
+        (report(active=False, holds=("inactive",)), StopCause.DRIVER_INACTIVE),
+        (report(holds=("no_guard",)), StopCause.ARM_HELD),
+        (
+            report(ArmCondition.MINOR_FAULT, causes=("temperature_too_high axis_c",)),
+            StopCause.FAULT,
+        ),
+        (report(service_mode=True), StopCause.SERVICE_MODE),
+    ],
+)
+def test_rule3_what_the_driver_holds_back_stops_motion_latches_nothing_and_wants_a_neutral(
+    report_: events.ArmReport, cause: StopCause
+) -> None:
+    bench = Bench()
+    bench.jog()
+    assert stops(bench.hear(report_)) == [cause]
+    assert not bench.state.fault_latched
+    bench.hear(report())
+    assert refused(bench.command(PAD, FORWARD)) == ["neutral_required"]
+    bench.wait(0.1, [PAD], rests=True)
+    bench.jog()
+
+
+@pytest.mark.parametrize("state", [1, 2, 3])
 def test_an_arm_in_these_states_may_move(state: int) -> None:
     bench = Bench()
     bench.hear(report(state))

@@ -45,6 +45,9 @@ REPORTS = [
     report(emo=True, epoch=1),
     report(emo=True, epoch=2),
     report(powered=False),
+    report(ArmCondition.IDLE, active=False, holds=("inactive",)),
+    report(holds=("not_identified",)),
+    report(service_mode=True),
     report(99),
 ]
 DELAYS = [0.0, 0.001, 0.01, 0.03, 0.05]
