@@ -15,7 +15,7 @@ from typing import IO, Any
 
 import rclpy
 from domain import Domain
-from launch_runner.document import read
+from launch_runner.document import Plan, read
 from launch_runner.processes import Runner
 from launch_runner.substitution import find_share
 from rclpy.context import Context
@@ -104,7 +104,8 @@ class Client:
             )
         if arm is not None:
             lines.append(
-                f"arm: state={arm.state} emo={arm.emo} faults={arm.fault_causes} "
+                f"arm: state={arm.state} active={arm.active} holds={arm.holds} emo={arm.emo} "
+                f"faults={arm.fault_causes} warnings={arm.warnings} "
                 f"last_stop={arm.last_stop_cause!r} refusal={arm.last_refusal.reason!r} "
                 f"rate={arm.link.telemetry_rate:.1f} Hz"
             )
@@ -116,11 +117,19 @@ class Client:
         Raises:
             TimeoutError: no such service, or no answer.
         """
-        client = self.node.create_client(Trigger, service)
+        return self.ask(Trigger, service, Trigger.Request(), seconds)
+
+    def ask(self, kind: Any, service: str, request: Any, seconds: float = 10.0) -> Any:
+        """Call a service of any kind and return its answer.
+
+        Raises:
+            TimeoutError: no such service, or no answer.
+        """
+        client = self.node.create_client(kind, service)
         try:
             if not client.wait_for_service(seconds):
                 raise TimeoutError(f"nobody offers the service {service}")
-            future = client.call_async(Trigger.Request())
+            future = client.call_async(request)
             self.wait_for(future.done, seconds, f"answer of {service}")
             return future.result()
         finally:
@@ -133,6 +142,12 @@ class Client:
         self._executor.shutdown()
         self.node.destroy_node()
         rclpy.shutdown(context=self._context)
+
+
+def read_launch_file(arguments: Mapping[str, str], environment: Mapping[str, str]) -> Plan:
+    """Return what the launch file of the stack asks for."""
+    file = find_share("reach_alpha5_bringup", environment) / "launch/alpha5.launch.xml"
+    return read(file, arguments, environment)
 
 
 class Stack:
@@ -166,8 +181,7 @@ class Stack:
 
     def __enter__(self) -> Stack:
         """Start every process."""
-        launch_file = find_share("reach_alpha5_bringup", os.environ) / "launch/alpha5.launch.xml"
-        plan = read(launch_file, self._arguments, self.environment)
+        plan = read_launch_file(self._arguments, self.environment)
         (driver,) = (process for process in plan.processes if process.label == "driver")
         for parameters in driver.parameters:
             self.robot_description = parameters.get("robot_description", self.robot_description)
@@ -204,7 +218,7 @@ class Stack:
 def await_ready(
     client: Client, seconds: float = 60.0, leave: threading.Event | None = None
 ) -> None:
-    """Wait until motion is possible: all joints are measured and the arbiter hears the driver.
+    """Wait until motion is possible: nothing holds the arm and the arbiter hears the driver.
 
     Args:
         client: who hears the stack.
@@ -222,8 +236,9 @@ def await_ready(
             and arm is not None
             and client.last("gripper_tel") is not None
             and arbiter.driver_connected
-            and arm.powered
-            and not any(joint.stale for joint in arm.joints)
+            and arm.active
+            and arm.state != ArmState.NONE
+            and not arm.holds
         )
 
     client.wait_for(

@@ -2,6 +2,7 @@
 
 import sys
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -49,9 +50,10 @@ class Rig:
                 self.arbiter().activity == 0
                 and not self.arbiter().estop_latched
                 and not self.arm().emo
+                and not self.arm().holds
                 and self.armed()
             ),
-            "still, no latch, pad armed",
+            "still, no latch, the motors on, pad armed",
         )
 
     def jog(self, **sticks):
@@ -82,13 +84,23 @@ def own_rig(tmp_path):
         yield rig
 
 
+@pytest.fixture
+def rig_with(tmp_path):
+    """A function that gives a stack with arguments of the launch file, as a context."""
+    return partial(running_rig, tmp_path)
+
+
 @contextmanager
-def running_rig(folder):
-    """Bring a stack up, and down again; print what it said when something goes wrong."""
-    with Stack(folder) as stack:
+def running_rig(folder, *, until_ready=True, **arguments):
+    """Bring a stack up, and down again; print what it said when something goes wrong.
+
+    `arguments` go to the launch file.
+    """
+    with Stack(folder, **arguments) as stack:
         client = Client(stack.domain.number)
         try:
-            await_ready(client)
+            if until_ready:
+                await_ready(client)
             rig = Rig(stack, client)
             try:
                 yield rig
