@@ -17,7 +17,7 @@ ANY_SOURCE = "<source>"
 
 HEAD = """# Parameters
 
-Made from the tables in each package's `parameters.py` by
+Made from the tables in each package's `parameters` by
 `tools/run python3 tools/parameter_docs.py`; do not edit.
 
 Every parameter is read once, when its node starts. A value that is out of range or of the wrong
