@@ -2,7 +2,7 @@
 
 PYTHON3 = $(or $(PYTHON),python3)
 
-.PHONY: help demo test lint build bench clean distclean env env-dev
+.PHONY: help demo test lint build bench chaos soak clean distclean env env-dev
 
 help:
 	@echo "make demo       simulated arm, driver, arbiter, teleop and a recorded pad session"
@@ -11,6 +11,8 @@ help:
 	@echo "make lint       style, types, import contracts, description and manifests; builds nothing"
 	@echo "make build      the environment and the packages, nothing else"
 	@echo "make bench      the benchmarks; writes benchmarks/results.json"
+	@echo "make chaos      kill and stop the nodes 200 times while the arm moves; ARGS=\"--kills 20\""
+	@echo "make soak       the driver's core on a line with faults, seed after seed; ARGS=\"--seeds 5000\""
 	@echo "make clean      remove what was built; distclean also removes the environment"
 	@echo "tools/run CMD   any command with everything sourced: tools/run alpha5-wire --help"
 
@@ -35,6 +37,14 @@ lint: env-dev
 bench: env-dev
 	@$(PYTHON3) tools/build.py
 	@tools/run python3 -m benchmarks $(ARGS)
+
+chaos: env-dev
+	@$(PYTHON3) tools/build.py
+	@tools/run python3 tools/chaos.py $(ARGS)
+
+soak: env-dev
+	@$(PYTHON3) tools/build.py
+	@tools/run python3 tools/soak.py $(ARGS)
 
 clean:
 	rm -rf build install log .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

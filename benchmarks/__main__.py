@@ -15,7 +15,16 @@ from dataclasses import asdict
 from pathlib import Path
 from types import FrameType
 
-from benchmarks import codec, estop_to_wire, load, pad_to_wire, start, telemetry
+from benchmarks import (
+    codec,
+    estop_to_wire,
+    guard_kill,
+    load,
+    pad_to_wire,
+    start,
+    stop_on_line,
+    telemetry,
+)
 from benchmarks.machine import Machine
 from benchmarks.results import Result, table, write
 from benchmarks.session import Session
@@ -27,8 +36,10 @@ BENCHMARKS: Mapping[str, tuple[str, Callable[[Session], list[Result]]]] = {
     "start": ("from starting the stack to motion being possible", start.run),
     "pad": ("Joy published to new velocity at the arm, against three bare hops", pad_to_wire.run),
     "estop": ("e-stop published to stop at the arm, against one bare hop", estop_to_wire.run),
-    "telemetry": ("telemetry rate while jogging, against the line's ceiling", telemetry.run),
-    "load": ("processor and memory of teleop, arbiter and driver", load.run),
+    "stop": ("what goes over the busy line before a stop, in virtual time", stop_on_line.run),
+    "guard": ("driver killed or stopped while moving to stop at the arm", guard_kill.run),
+    "telemetry": ("telemetry rate while jogging, against what the line carries", telemetry.run),
+    "load": ("processor and memory of teleop, arbiter, driver and guard", load.run),
 }
 """Name to (what it measures, how), in the order in which they run."""
 

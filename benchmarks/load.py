@@ -1,4 +1,4 @@
-"""Processor and memory that teleop, arbiter and driver take, idle and jogging."""
+"""Processor and memory that teleop, arbiter, driver and guard take, idle and jogging."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from process_table import guard_of
 from sensor_msgs.msg import Joy
 
 from benchmarks.hops import HopChain
@@ -16,10 +17,14 @@ from benchmarks.series import Series
 from benchmarks.session import Session
 
 NODES = ("teleop", "arbiter", "driver")
+GUARD = "guard"
 
 IDLE_BAR = Bar("p50", "<=", 10.0)
 JOGGING_BAR = Bar("p50", "<=", 40.0)
 MEMORY_BAR = Bar("p50", "<=", 300.0)
+GUARD_MEMORY_BAR = Bar("p50", "<=", 15.0)
+GUARD_CPU_BAR = Bar("p50", "<=", 0.0)
+"""Not one tick of the clock while the arm is still."""
 
 PAD_SILENCE = 1.0
 """Seconds after which a silent pad is an absent one, with time to spare."""
@@ -33,16 +38,16 @@ def run(session: Session) -> list[Result]:
     rig = session.rig()
     windows = session.count(10, 2)
     time.sleep(PAD_SILENCE)
-    silent = _cpu(session, rig, "cpu_no_pad", windows, lambda sign: time.sleep(WINDOW))
+    silent, _ = _cpu(session, rig, "no_pad", windows, lambda sign: time.sleep(WINDOW))
     rig.settle()
-    idle = _cpu(session, rig, "cpu_idle", windows, lambda sign: rig.hand.hold(WINDOW))
+    idle, guard_idle = _cpu(session, rig, "idle", windows, lambda sign: rig.hand.hold(WINDOW))
     rig.jog()
     mark = rig.stack.mark()
-    jogging = _cpu(session, rig, "cpu_jogging", windows, lambda sign: _turn(rig, sign))
+    jogging, guard_jogging = _cpu(session, rig, "jogging", windows, lambda sign: _turn(rig, sign))
     commands = BaseDemands(rig.stack.wire(mark)).moving / (windows * WINDOW)
     session.say(f"    while each joint was told its velocity {commands:.0f} times a second")
     rig.settle()
-    memory = {name: _resident(rig.stack.pid(name)) for name in NODES}
+    memory = {name: _resident(pid) for name, pid in _processes(rig).items()}
     with HopChain(rig.client, rig.stack.environment, Joy, 1, rig.folder) as chain:
         bare = _resident(*chain.pids)
     session.say(
@@ -56,8 +61,17 @@ def run(session: Session) -> list[Result]:
         result(silent),
         result(idle, IDLE_BAR),
         result(jogging, JOGGING_BAR),
+        result(guard_idle, GUARD_CPU_BAR),
+        result(guard_jogging),
         result(Series("memory", "MB", (total,)), MEMORY_BAR, reference, total / reference),
+        result(Series("memory_guard", "MB", (memory[GUARD],)), GUARD_MEMORY_BAR),
     ]
+
+
+def _processes(rig: Rig) -> dict[str, int]:
+    """Return the processes that count: the nodes, and the guard, which the driver has started."""
+    pids = {node: rig.stack.pid(node) for node in NODES}
+    return pids | {GUARD: guard_of(pids["driver"])}
 
 
 def _turn(rig: Rig, sign: int) -> None:
@@ -69,29 +83,27 @@ def _turn(rig: Rig, sign: int) -> None:
 
 def _cpu(
     session: Session, rig: Rig, name: str, windows: int, act: Callable[[int], None]
-) -> Series:
-    """Sample the processor time of all nodes together while `act` goes on."""
-    pids = {node: rig.stack.pid(node) for node in NODES}
-    samples = []
-    first = {node: _processor_time(pid) for node, pid in pids.items()}
-    begin = time.monotonic()
+) -> tuple[Series, Series]:
+    """Sample the processor time of all together, and of the guard alone, while `act` goes on."""
+    pids = _processes(rig)
+    samples: dict[str, list[float]] = {process: [] for process in pids}
     for number in range(windows):
-        window_begin = time.monotonic()
-        before = sum(map(_processor_time, pids.values()))
+        begin = time.monotonic()
+        before = {process: _processor_time(pid) for process, pid in pids.items()}
         act(-1 if number % 2 else 1)
-        used = sum(map(_processor_time, pids.values())) - before
-        samples.append(100.0 * used / (time.monotonic() - window_begin))
-    seconds = time.monotonic() - begin
-    series = Series(name, "% of a core", tuple(samples))
-    session.say(series.text())
+        seconds = time.monotonic() - begin
+        for process, pid in pids.items():
+            used = _processor_time(pid) - before[process]
+            samples[process].append(100.0 * used / seconds)
+    together = Series(
+        f"cpu_{name}", "% of a core", tuple(map(sum, zip(*samples.values(), strict=True)))
+    )
+    session.say(together.text())
     session.say(
         "    of it: "
-        + ", ".join(
-            f"{node} {100.0 * (_processor_time(pid) - first[node]) / seconds:.1f}"
-            for node, pid in pids.items()
-        )
+        + ", ".join(f"{process} {sum(each) / windows:.1f}" for process, each in samples.items())
     )
-    return series
+    return together, Series(f"cpu_guard_{name}", "% of a core", tuple(samples[GUARD]))
 
 
 def _processor_time(pid: int) -> float:

@@ -80,11 +80,14 @@ class Hand:
 
 
 class Rig:
-    """Simulated arm, driver, arbiter and teleop, a participant beside them, and a pad."""
+    """Simulated arm, driver, arbiter and teleop, a participant beside them, and a pad.
 
-    def __init__(self, folder: Path) -> None:
+    Arguments go to the launch file.
+    """
+
+    def __init__(self, folder: Path, **arguments: str) -> None:
         self.folder = folder
-        self.stack = Stack(folder)
+        self.stack = Stack(folder, **arguments)
 
     def __enter__(self) -> Rig:
         """Start everything and bring the arm to the middle of its workspace."""
