@@ -3,6 +3,9 @@
 The first try comes soon: most losses are short. Each failure doubles the wait up to a maximum, so
 that a missing arm costs nothing. A line that opens only to be lost at once is a failure like any
 other; only one that lasted begins anew.
+
+A line that is lost while the arm moves, or is not known to rest, is another matter: nothing but
+its next opening brings the stop. Until then, each wait is as short as the first.
 """
 
 from __future__ import annotations
@@ -38,6 +41,7 @@ class Backoff:
             )
         self._config = config
         self._opened_at: float | None = None
+        self._urgent = False
         self.wait = config.reconnect_period
         """Before the attempt after the next failure [s]."""
         self.next_attempt = -math.inf
@@ -51,11 +55,18 @@ class Backoff:
     def opened(self, now: float) -> None:
         """Note that the line is open."""
         self._opened_at = now
+        self._urgent = False
 
-    def failed(self, now: float) -> None:
-        """Note that the line could not be opened, or that it was lost."""
+    def failed(self, now: float, urgent: bool = False) -> None:
+        """Note that the line could not be opened, or that it was lost.
+
+        Args:
+            now: the time.
+            urgent: the arm may be moving; stays so until the line is open again.
+        """
+        self._urgent = self._urgent or urgent
         lasted = 0.0 if self._opened_at is None else now - self._opened_at
-        if lasted >= self._config.reconnect_period_max:
+        if self._urgent or lasted >= self._config.reconnect_period_max:
             self.wait = self._config.reconnect_period
         self._opened_at = None
         self.next_attempt = now + self.wait

@@ -147,7 +147,8 @@ class ControlLoop:
         try:
             action()
         except LineLost as error:
-            self._lose(str(error))
+            reason = str(error)
+            self._guarded(lambda: self._lose(reason))
         except Exception as error:
             self._survive(error)
 
@@ -191,8 +192,8 @@ class ControlLoop:
         now = time.monotonic()
         if self._core.outbox.wants_queued:
             self._core.data_sent(0, now, line.queued())
-        if self._core.may_move:
-            self._guard.pulse(now)  # first, so that motion is never out without its guard
+        if self._core.may_move or self._blocked:  # blocked: motion may be before the stop
+            self._keeper.pulse(self._core, now)  # first: no motion is ever out without its guard
         outgoing = self._core.data_to_send(now)
         if outgoing.purge:
             line.purge_output()
@@ -205,8 +206,11 @@ class ControlLoop:
 
     def _without_line(self) -> None:
         now = time.monotonic()
+        reading = [self.inbox.fileno()]
+        if self._serving:
+            self._keeper.look(self._core, None, now)
+            reading += self._keeper.filenos()
         if self._serving and now >= self._backoff.next_attempt:
-            self._keeper.start(self._core, now)  # first: it takes a while
             try:
                 line = self._open_line()
             except OpenError as error:
@@ -219,7 +223,7 @@ class ControlLoop:
                 self._take_line(line)
                 return
         until = min(self._backoff.next_attempt if self._serving else math.inf, self._next_picture)
-        select.select([self.inbox.fileno()], [], [], _timeout(until - time.monotonic()))
+        select.select(reading, [], [], _timeout(until - time.monotonic()))
         now = time.monotonic()
         self.inbox.deliver(self._core, now)
         self._core.tick(now)
@@ -235,21 +239,22 @@ class ControlLoop:
         self._core.on_connected(now, line.can_purge, line.latency)
 
     def _lose(self, reason: str) -> None:
+        """Close a line that failed. It may have failed once only, so the stop is tried on it."""
         line, self._line = self._line, None
+        may_move = self._core.may_move
+        if line is not None:
+            _write_last_word(line)
         self._keeper.let_go()
         if line is not None:
             line.close()
         now = time.monotonic()
-        self._backoff.failed(now)
+        self._backoff.failed(now, urgent=may_move)
         self._core.on_disconnected(reason, now)
 
     def _survive(self, error: Exception) -> None:
         """Stop the arm without trusting the core, then latch the fault in it."""
-        with contextlib.suppress(LineLost):
-            if self._line is not None:
-                self._line.purge_output()
-                if self._line.write(LAST_WORD) == len(LAST_WORD):
-                    self._guard.still()
+        if self._line is not None and _write_last_word(self._line):
+            self._guard.still()
         text = "".join(traceback.format_exception(error)).rstrip()
         with contextlib.suppress(Exception):
             self._core.on_internal_error("internal_error", text, time.monotonic())
@@ -270,13 +275,10 @@ class ControlLoop:
         except LineLost as error:
             self._core.notes.append(Note("error", f"the line was lost on the way out: {error}"))
         except Exception:
-            # The core cannot be asked any more, so the stop goes without it.
-            with contextlib.suppress(LineLost):
-                line.purge_output()
-                line.write(LAST_WORD)
+            _write_last_word(line)  # the core cannot be asked any more
             raise
         finally:
-            self._keeper.let_go()
+            self._keeper.let_go(wait=True)  # whoever opens the line next finds it free
             line.close()
             self._core.on_released(time.monotonic())
 
@@ -307,6 +309,15 @@ class ControlLoop:
         if due or sample is not self.sample:
             self.sample = sample
             self._on_update()
+
+
+def _write_last_word(line: Transport) -> bool:
+    """Write a stop that needs no core; return whether the line took all of it."""
+    with contextlib.suppress(Exception):  # nothing is known of the line, and nothing may end here
+        line.purge_output()
+    with contextlib.suppress(Exception):
+        return line.write(LAST_WORD) == len(LAST_WORD)
+    return False
 
 
 def _timeout(seconds: float) -> float:

@@ -27,21 +27,29 @@ class _Call:
     action: Callable[[DriverCore, float], Any]
     result: Future[Any]
 
+    def make(self, core: DriverCore, now: float) -> None:
+        """Do it, in the thread that owns `core`."""
+        try:
+            self.result.set_result(self.action(core, now))
+        except Exception as error:
+            self.result.set_exception(error)
+            raise
+
 
 class Inbox:
     """Commands, e-stops and calls, and the descriptor that wakes whoever takes them."""
 
     def __init__(self) -> None:
         """Make an empty one."""
-        self._commands: deque[tuple[DriverCommand, float]] = deque()
         self._estops: deque[tuple[int, str, str]] = deque()
-        self._calls: deque[_Call] = deque()
+        self._words: deque[tuple[DriverCommand, float] | _Call] = deque()
+        """Commands and calls in the order in which they came."""
         self._flooded = False
         self._fd = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
 
     def __len__(self) -> int:
         """Return how much waits."""
-        return len(self._commands) + len(self._estops) + len(self._calls)
+        return len(self._words) + len(self._estops)
 
     def fileno(self) -> int:
         """Return the descriptor that is readable when something waits."""
@@ -53,8 +61,8 @@ class Inbox:
 
     def command(self, command: DriverCommand, received: float) -> None:
         """Hand over a command that arrived at the monotonic time `received`."""
-        if len(self._commands) < MAX_WAITING:
-            self._commands.append((command, received))
+        if len(self._words) < MAX_WAITING:
+            self._words.append((command, received))
         else:
             self._flooded = True
         self.wake()
@@ -77,8 +85,8 @@ class Inbox:
         Beyond `MAX_WAITING` it is not made, and the result says so.
         """
         call = _Call(action, Future())
-        if len(self._calls) < MAX_WAITING:
-            self._calls.append(call)
+        if len(self._words) < MAX_WAITING:
+            self._words.append(call)
         else:
             call.result.set_exception(TimeoutError("too many calls wait"))
         self.wake()
@@ -88,18 +96,14 @@ class Inbox:
         """Give `core` all that waits; for the thread that owns it."""
         with contextlib.suppress(BlockingIOError):
             os.eventfd_read(self._fd)
-        while self._estops:
+        for _ in range(len(self._estops)):
             core.on_estop(*self._estops.popleft(), now)
-        if self._flooded:
-            self._flooded = False
-            self._commands.clear()
+        flooded, self._flooded = self._flooded, False
+        for _ in range(len(self._words)):
+            word = self._words.popleft()
+            if isinstance(word, _Call):
+                word.make(core, now)
+            elif not flooded:
+                core.on_command(*word, now)
+        if flooded:  # last, so that nothing that waited moves after it
             core.on_command(DriverCommand(), now, now)
-        while self._commands:
-            core.on_command(*self._commands.popleft(), now)
-        while self._calls:
-            call = self._calls.popleft()
-            try:
-                call.result.set_result(call.action(core, now))
-            except Exception as error:
-                call.result.set_exception(error)
-                raise

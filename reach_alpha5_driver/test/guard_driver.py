@@ -42,12 +42,18 @@ class Driver:
         self.deaf = ending == "deaf"
         self.guard = Guard(LAST_WORD, GuardConfig())
         self.guard.start()
+        self.wait_until(lambda: self.guard.check() is GuardState.SERVING)
         self.line = serial.serial_for_url(port, 115200, timeout=0, exclusive=True)
         os.set_blocking(self.line.fileno(), False)
         self.guard.watch(self.line.fileno())
+        self.wait_until(lambda: self.guard.watches)
         self.moving = threading.Event()
         self.end: Callable[[], object] | None = None
         """What the control thread is to do next, instead of moving the arm."""
+
+    def wait_until(self, condition: Callable[[], bool]) -> None:
+        while self.guard.check() is not GuardState.LOST and not condition():
+            select.select([self.guard.fileno()], [], [])
 
     def write(self, data: bytes) -> int:
         with contextlib.suppress(BlockingIOError):
@@ -60,7 +66,7 @@ class Driver:
         while self.end is end:
             now = time.monotonic()
             guard.pulse(now)
-            if guard.check() is not GuardState.WATCHING and not self.deaf:
+            if guard.check() is not GuardState.SERVING and not self.deaf:
                 self.stand()
                 print(f"{guard.check().value}: {guard.reason}", flush=True)
                 return

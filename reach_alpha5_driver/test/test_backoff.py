@@ -64,6 +64,22 @@ def test_equal_periods_keep_one_pace():
     assert waits(Backoff(BackoffConfig(1.0, 1.0)), 0.0, 3) == pytest.approx([1.0, 1.0, 1.0])
 
 
+def test_U8_while_the_arm_may_be_moving_no_wait_is_longer_than_the_first():
+    backoff = Backoff(CONFIG)
+    waits(backoff, 0.0, 8)
+    backoff.opened(50.0)
+    backoff.failed(51.0, urgent=True)
+    assert backoff.next_attempt == pytest.approx(51.25)
+    assert waits(backoff, 51.25, 6) == pytest.approx([0.25] * 6)
+
+
+def test_an_opening_ends_the_urgency():
+    backoff = Backoff(CONFIG)
+    backoff.failed(0.0, urgent=True)
+    backoff.opened(0.25)
+    assert waits(backoff, 0.3, 3) == pytest.approx([0.5, 1.0, 2.0])
+
+
 @pytest.mark.parametrize(
     ("first", "most"),
     [(0.0, 5.0), (-1.0, 5.0), (6.0, 5.0), (math.nan, 5.0), (1.0, math.nan), (1.0, math.inf)],

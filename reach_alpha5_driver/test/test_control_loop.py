@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import math
 import os
 import signal
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -18,18 +20,21 @@ from reach_alpha5_driver.backoff import Backoff, BackoffConfig
 from reach_alpha5_driver.config import CoreConfig
 from reach_alpha5_driver.control_loop import LAST_WORD, ControlLoop
 from reach_alpha5_driver.core import DriverCore
-from reach_alpha5_driver.guard.client import Guard
+from reach_alpha5_driver.guard import client
+from reach_alpha5_driver.guard.client import Guard, GuardState
 from reach_alpha5_driver.guard.config import GuardConfig
 from reach_alpha5_driver.heartbeat import QUIET_LINE
 from reach_alpha5_driver.inbox import MAX_WAITING
-from reach_alpha5_driver.protocol.packets import STOP_FRAMES
+from reach_alpha5_driver.protocol.packets import STOP_FRAMES, Mode
 from reach_alpha5_driver.states import State
-from reach_alpha5_driver.transport.base import OpenError, Transport
+from reach_alpha5_driver.transport.base import LineLost, OpenError, Transport
 from reach_alpha5_driver.transport.faulty import Faults, FaultyLine
 from reach_alpha5_driver.transport.memory import MemoryLine
 
 TIMEOUT = 30.0
 RECONNECT = 0.05
+HOURS = 1e4
+"""Far longer than `TIMEOUT`: whoever waits so long fails the test [s]."""
 
 
 def until(condition: Callable[[], object]) -> None:
@@ -39,10 +44,38 @@ def until(condition: Callable[[], object]) -> None:
         time.sleep(0.002)
 
 
+class FailingLine(MemoryLine):
+    """Stalls while it is told to, and fails once where it is told to; else it works."""
+
+    def __init__(self, capacity: int) -> None:
+        super().__init__(capacity)
+        self.stalled = False
+        self.fails_once = False
+        self.written: list[bytes] = []
+
+    def read(self) -> bytes:
+        if self.fails_once:
+            self.fails_once = False
+            raise LineLost("an error that does not last")
+        return super().read()
+
+    def write(self, data: bytes) -> int:
+        if self.stalled:
+            return 0
+        self.written.append(data)
+        return super().write(data)
+
+
 class Bench:
     """A control loop, and an arm that is served by a thread at the far end of its line."""
 
-    def __init__(self, faults: Faults | None = None, capacity: int = 4096) -> None:
+    def __init__(
+        self,
+        faults: Faults | None = None,
+        capacity: int = 4096,
+        hang_after: float = 5.0,
+        reconnect_max: float = RECONNECT,
+    ) -> None:
         self.arm = Arm(torn=faults is not None)
         self.resolver = Resolver()
         # Generous: a loaded machine must not be taken for a silent arm.
@@ -51,14 +84,14 @@ class Bench:
         self.core.set_active(True, 0.0)
         self.faults = faults
         self.capacity = capacity
-        self.lines: list[MemoryLine] = []
+        self.lines: list[FailingLine] = []
         self.refuse: Exception | None = None
         self.serving = True
         self.wire = bytearray()
         self.updates = threading.Event()
         self.numbers = itertools.count(1)
-        self.guard = Guard(LAST_WORD, GuardConfig(hang_after=5.0))
-        backoff = Backoff(BackoffConfig(RECONNECT, RECONNECT))
+        self.guard = Guard(LAST_WORD, GuardConfig(hang_after=hang_after))
+        backoff = Backoff(BackoffConfig(RECONNECT, reconnect_max))
         self.loop = ControlLoop(self.core, self.open, self.guard, backoff, self.updates.set, 0.02)
         self._done = False
         self._server = threading.Thread(target=self._serve)
@@ -77,7 +110,7 @@ class Bench:
     def open(self) -> Transport:
         if self.refuse is not None:
             raise self.refuse
-        self.lines.append(MemoryLine(self.capacity))
+        self.lines.append(FailingLine(self.capacity))
         line: Transport = self.lines[-1]
         if self.faults is not None:
             line = FaultyLine(line, self.faults, len(self.lines))
@@ -193,9 +226,8 @@ def test_rule_17_a_bug_stops_the_arm_latches_a_fault_and_does_not_end_the_thread
     assert bench.loop.picture.fault_causes == ("internal_error",)
     assert any("ZeroDivisionError: made up" in text for text in bench.said())
     bench.resolver.error = None
-    bench.stop()
     bench.reset()
-    until(lambda: bench.loop.picture.state is State.ENABLED)
+    until(lambda: not bench.loop.picture.fault_causes)
     bench.start_moving()
 
 
@@ -269,6 +301,115 @@ def test_rule_14_a_guard_that_dies_stops_the_arm_before_another_is_started(bench
     until(bench.ready)
     assert bench.guard.pid not in (None, first)
     bench.start_moving()
+
+
+def test_rule_14_an_estop_does_not_wait_for_a_guard_that_takes_long_to_start(bench, monkeypatch):
+    bench.start_moving()
+    monkeypatch.setattr(client, "START_TIMEOUT", HOURS)
+    spawned = []
+
+    def spawn(peer) -> subprocess.Popen[bytes]:
+        spawned.append(1)
+        return subprocess.Popen(["sleep", "600"], pass_fds=(peer.fileno(),))
+
+    monkeypatch.setattr(bench.guard, "_spawn", spawn)
+    os.kill(bench.guard.pid, signal.SIGKILL)
+    until(lambda: spawned)
+    bench.loop.inbox.estop(StopLevel.CUT, "pad", "pressed")
+    until(lambda: bench.loop.picture.last_stop_cause == "estop")
+    until(lambda: Mode.DISABLE in bench.arm.modes.values())
+    assert bench.guard._state is GuardState.STARTING
+    assert "no_guard" in bench.loop.picture.holds
+
+
+def test_rule_14_a_guard_that_is_slow_to_take_the_port_holds_the_arm_and_nothing_else(
+    bench, monkeypatch
+):
+    until(bench.ready)
+    monkeypatch.setattr(client, "ANSWER_TIMEOUT", HOURS)
+    os.kill(bench.guard.pid, signal.SIGSTOP)
+    bench.lines[-1].far.hang_up()
+    until(lambda: len(bench.lines) == 2 and bench.loop.picture.holds == ("no_guard",))
+    bench.loop.inbox.estop(StopLevel.SETTLE_THEN_CUT, "pad", "pressed")
+    until(lambda: bench.loop.picture.last_stop_cause == "estop")
+    bench.reset()
+    until(lambda: bench.loop.picture.holds == ("no_guard",))
+    os.kill(bench.guard.pid, signal.SIGCONT)
+    until(bench.ready)
+    bench.start_moving()
+
+
+def test_a_guard_that_is_found_dead_by_a_pulse_is_answered_by_a_stop_in_the_same_write(bench):
+    bench.start_moving()
+    line, pulse = bench.lines[-1], bench.guard.pulse
+    before: list[int] = []
+
+    def fatal(now: float) -> None:
+        if not before and bench.core.gate._staged is not None:  # motion is about to leave
+            os.kill(bench.guard.pid, signal.SIGKILL)
+            os.waitid(os.P_PID, bench.guard.pid, os.WEXITED | os.WNOWAIT)
+            before.append(len(line.written))
+            bench.guard._next_pulse = -math.inf
+        pulse(now)
+
+    bench.guard.pulse = fatal
+
+    def written() -> bool:
+        bench.input()
+        return bool(before) and len(line.written) > before[0]
+
+    until(written)
+    assert line.written[before[0]].lstrip(b"\0").startswith(STOP_FRAMES)
+
+
+def test_rule_14_a_stop_that_the_line_does_not_take_is_guarded_and_does_not_take_the_processor():
+    with Bench(hang_after=1.0) as bench:
+        bench.start_moving()
+        line = bench.lines[-1]
+        rounds, once = [0], bench.loop._once
+
+        def counted() -> None:
+            rounds[0] += 1
+            once()
+
+        bench.loop._once = counted
+        bench.arm.velocities = dict.fromkeys(bench.arm.velocities, 0.0)  # it is held, and obeys
+        line.stalled = True
+        bench.stop()
+        until(lambda: not bench.core.may_move)
+        begun, begun_at = rounds[0], time.monotonic()
+        time.sleep(2.0)
+        assert (rounds[0] - begun) / (time.monotonic() - begun_at) < 1500
+        assert bench.guard.next_pulse() < math.inf
+        assert bench.loop.picture.fault_causes == ()
+        line.stalled = False
+        until(lambda: bench.guard.next_pulse() == math.inf)
+        assert any(STOP_FRAMES in data for data in line.written)
+        assert not bench.moving
+
+
+def test_rule_14_a_line_that_fails_once_in_motion_still_gets_the_stop(bench):
+    bench.start_moving()
+    bench.refuse = OpenError("not again")
+    bench.lines[-1].fails_once = True
+    until(lambda: not bench.loop.picture.link.connected)
+    until(lambda: not bench.moving)
+    assert bytes(bench.wire).endswith(LAST_WORD)
+
+
+def test_U8_a_line_that_is_lost_in_motion_is_tried_again_and_again_at_once():
+    with Bench(reconnect_max=1e4) as bench:
+        bench.start_moving()
+        opened, attempts = bench.loop._open_line, []
+
+        def counted() -> Transport:
+            attempts.append(1)
+            return opened()
+
+        bench.loop._open_line = counted
+        bench.refuse = OpenError("not yet")
+        bench.lines[-1].far.hang_up()
+        until(lambda: len(attempts) >= 12)  # waits that double would come to minutes
 
 
 def test_an_opening_that_fails_in_an_unforeseen_way_does_not_end_the_thread():

@@ -29,12 +29,11 @@ END_TIMEOUT = 2.0
 UNREAD_LIMIT = 16384
 """SO_SNDBUF of the driver's end: some forty pulses. A guard that leaves so many unread is none."""
 
+MOST_SAID = 65536
+"""Bytes read of what a process that does not start has to say; a pipe holds no more."""
+
 FIRST_PROCESS = 1
 """Id of the process that takes all others of its container with it."""
-
-
-class GuardError(Exception):
-    """The guard cannot be started; the text says what to do about it."""
 
 
 class GuardState(enum.Enum):
@@ -42,21 +41,29 @@ class GuardState(enum.Enum):
 
     OFF = "off"
     """Not started, or closed."""
-    WATCHING = "watching"
-    """Its process serves; it stops the arm at the port that it was given last, if any."""
+    STARTING = "starting"
+    """Its process was started, and has not greeted yet."""
+    SERVING = "serving"
+    """Its process does what it is told; `Guard.watches` tells whether it has a port."""
     TRIPPED = "tripped"
     """It has stopped the arm, and goes on doing so, because no pulse came. `rearm` ends that."""
     LOST = "lost"
-    """Its process has ended, or did not answer and was ended. `start` begins again."""
+    """Its process did not start, has ended, or did not answer and was ended. `start` begins again.
+    """
+
+
+SERVES = (GuardState.SERVING, GuardState.TRIPPED)
+"""States of a process that does what it is told."""
 
 
 class Guard:
     """Keeps a guard process. All calls are for one thread: that which moves the arm.
 
-    No call but `start` raises, whatever happens to the process; none waits for it but those that
-    say so. The order that makes it safe: `watch` when the port has opened, `pulse` **before** the
-    first byte of motion is written and as often as `next_pulse` says, `still` when a stop is on
-    the line and nothing else can be, `unwatch` before the port is closed.
+    No call raises, whatever happens to the process; none waits for it but those that say so: what
+    it answers is taken in by `check`, and so is that it does not. The order that makes it safe:
+    `watch` when the port has opened, no motion before it `watches`, `pulse` **before** the first
+    byte of motion is written and as often as `next_pulse` says, `still` when a stop is on the line
+    and nothing else can be, `unwatch` before the port is closed.
     """
 
     def __init__(self, stop: bytes, config: GuardConfig) -> None:
@@ -70,10 +77,14 @@ class Guard:
         self._stop = stop
         self._config = config
         self._process: subprocess.Popen[bytes] | None = None
+        self._leaving: list[subprocess.Popen[bytes]] = []
+        """Processes that were let go of, and may not have ended yet."""
         self._peer: socket.socket | None = None
         self._next_pulse = math.inf
-        self._ticket = 0
-        self._answered = 0
+        self._ticket = self._answered = 0
+        self._deadline = math.inf
+        """When the answer to the last ticket must have come [s]."""
+        self._has_port = False
         self._state = GuardState.OFF
         self.reason = ""
         """Why the guard has tripped or is lost."""
@@ -83,57 +94,70 @@ class Guard:
         """Id of the guard's process."""
         return None if self._process is None else self._process.pid
 
-    def start(self) -> None:
-        """Start the process and wait until it serves; nothing happens if it does already.
+    @property
+    def watches(self) -> bool:
+        """Whether it has said that it holds the port that it was given last."""
+        return self._has_port and self._answered == self._ticket
 
-        Raises:
-            GuardError: it does not start. The arm must not move then.
-        """
+    def start(self) -> None:
+        """Start the process, unless there is one; `check` tells what comes of it."""
         if self._peer is not None:
             return
         if os.getpid() == FIRST_PROCESS:
-            raise GuardError(
+            self._lose(
                 "the driver is process 1 of its container: nothing outlives it, so nothing could "
                 "stop the arm when it is killed; start the container with an init (`--init`)"
             )
-        # Packets keep messages whole, and a write to a peer that is gone raises no SIGPIPE.
-        self._peer, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._peer.setblocking(False)
-        self._peer.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, UNREAD_LIMIT)
-        self._process = None
+            return
         try:
-            self._process = self._spawn(theirs)
+            # Packets keep messages whole, and a write to a peer that is gone raises no SIGPIPE.
+            self._peer, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            with theirs:
+                self._peer.setblocking(False)
+                self._peer.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, UNREAD_LIMIT)
+                self._process = self._spawn(theirs)
         except OSError as error:
-            self._lose("its process cannot be started")
-            raise GuardError(f"the guard cannot be started: {error}") from error
-        finally:
-            theirs.close()
-        self._state, self.reason = GuardState.WATCHING, ""
-        self._ticket, self._answered, self._next_pulse = 0, -1, math.inf
-        if not self._wait_for_answer(START_TIMEOUT):
-            raise GuardError(f"the guard does not start: {self._last_line() or self.reason}")
-        if self._process.stderr is not None:
-            self._process.stderr.close()
+            self._lose(f"its process cannot be started: {error}")
+            return
+        self._state, self.reason = GuardState.STARTING, ""
+        self._ticket, self._answered = 0, -1
+        self._deadline = time.monotonic() + START_TIMEOUT
 
     def watch(self, fd: int) -> None:
-        """Hand over the port that has just opened; waits until the guard has it.
+        """Hand over the port that has just opened, if it serves; an earlier one is let go.
 
-        An earlier port is let go. A guard that does not answer is ended, and `LOST`.
+        It `watches` when its answer has come. If none comes it is ended, and `LOST`.
         """
+        if self._state not in SERVES:
+            return
+        self._has_port = True
         port = process.DESCRIPTOR_FORMAT.pack(fd)
         self._ask(process.WATCH, [(socket.SOL_SOCKET, socket.SCM_RIGHTS, port)])
 
-    def unwatch(self) -> None:
-        """Make the guard let the port go, which keeps its lock as long; waits until it has.
+    def unwatch(self, wait: bool = False) -> None:
+        """Make the guard let the port go, which keeps its lock as long.
 
         No more pulses are expected then: without a port there is nothing to stop.
+
+        Args:
+            wait: wait until it has, or was ended because it did not answer.
         """
         self.still()
+        if not self._has_port:
+            return
+        self._has_port = False
         self._ask(process.UNWATCH, [])
+        while wait and self.check() is not GuardState.LOST and self._answered != self._ticket:
+            poller = select.poll()
+            poller.register(self.fileno(), select.POLLIN)
+            poller.poll(max(0, math.ceil(1e3 * (self._deadline - time.monotonic()))))
 
     def pulse(self, now: float) -> None:
-        """Say that the arm may move. Call it as often as you like: one goes out each period."""
-        if self._peer is None or now < self._next_pulse < math.inf:
+        """Say that the arm may move. Call it as often as you like: one goes out each period.
+
+        A process that starts is told nothing: it has no port, and would find old pulses.
+        """
+        if self._state not in SERVES or now < self._next_pulse < math.inf:
             return
         self._next_pulse = now + self._config.pulse_period
         self._send(process.PULSE_FORMAT.pack(process.PULSE, now, threading.get_native_id()))
@@ -149,7 +173,8 @@ class Guard:
         return self._next_pulse
 
     def check(self) -> GuardState:
-        """Take in what the guard has said, and return what is known of it."""
+        """Take in what the guard has said or should have said; return what is known of it."""
+        self._leaving = [leaving for leaving in self._leaving if leaving.poll() is None]
         while self._peer is not None:
             try:
                 message = self._peer.recv(process.LONGEST)
@@ -164,13 +189,19 @@ class Guard:
                 self._state = GuardState.TRIPPED
                 self.reason = message[1:].decode(errors="replace")
             else:
-                _, self._answered = process.TICKET_FORMAT.unpack(message)
+                self._take_answer(message)
+        if (
+            self._peer is not None
+            and self._answered != self._ticket
+            and time.monotonic() >= self._deadline
+        ):
+            self._lose("it did not answer in time")
         return self._state
 
     def rearm(self) -> None:
         """Unlatch a guard that has tripped, after a reset."""
         if self._state is GuardState.TRIPPED:
-            self._state, self.reason, self._next_pulse = GuardState.WATCHING, "", math.inf
+            self._state, self.reason, self._next_pulse = GuardState.SERVING, "", math.inf
             self._send(process.REARM)
 
     def fileno(self) -> int:
@@ -179,13 +210,16 @@ class Guard:
 
     def close(self) -> None:
         """Say goodbye, wait for the end of the process; end it if it does not."""
-        if self._peer is not None:
-            self._send(process.GOODBYE)
-        if self._peer is not None:
-            self._peer.close()
-            self._peer = None
-            self._end(patience=END_TIMEOUT)
-        self._state, self.reason, self._next_pulse = GuardState.OFF, "", math.inf
+        self._send(process.GOODBYE)
+        self._let_go(GuardState.OFF, "")
+        for leaving in self._leaving:
+            try:
+                leaving.wait(END_TIMEOUT)
+            except subprocess.TimeoutExpired:
+                leaving.kill()
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    leaving.wait(END_TIMEOUT)
+        self.check()
 
     # -- the process
 
@@ -206,50 +240,49 @@ class Guard:
         )  # fmt: skip
 
     def _last_line(self) -> str:
-        """Return the last line of what a process that did not start had to say."""
+        """Return the last line of what a process that does not start has to say."""
         if self._process is None or self._process.stderr is None:
             return ""
-        with self._process.stderr as messages:
-            return messages.read().decode(errors="replace").strip().rpartition("\n")[2]
+        number = self._process.stderr.fileno()
+        os.set_blocking(number, False)  # it may live on, and say nothing
+        try:
+            return os.read(number, MOST_SAID).decode(errors="replace").strip().rpartition("\n")[2]
+        except BlockingIOError:
+            return ""
 
     def _lose(self, reason: str) -> None:
+        """End the process, and wait for nothing."""
+        if self._state is GuardState.STARTING:
+            reason = f"it does not start: {self._last_line() or reason}"
+        self._let_go(GuardState.LOST, reason)
+        for leaving in self._leaving:
+            leaving.kill()
+
+    def _let_go(self, state: GuardState, reason: str) -> None:
+        """Close what leads to the process; when it has ended, `check` clears it away."""
+        self._state, self.reason = state, reason
+        self._has_port, self._next_pulse = False, math.inf
         if self._peer is not None:
             self._peer.close()
             self._peer = None
-        self._end(patience=0.0)
-        self._state, self.reason, self._next_pulse = GuardState.LOST, reason, math.inf
-
-    def _end(self, patience: float) -> None:
-        """Wait for the process `patience` [s], then kill it; it leaves no zombie."""
-        if self._process is None:
-            return
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(patience)
-            return
-        self._process.kill()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(END_TIMEOUT)
+        if self._process is not None:
+            _close_messages(self._process)
+            self._leaving.append(self._process)
+            self._process = None
 
     # -- the socket
 
     def _ask(self, kind: bytes, rights: list[tuple[int, int, bytes]]) -> None:
-        if self._peer is None:
-            return
         self._ticket += 1
+        self._deadline = time.monotonic() + ANSWER_TIMEOUT
         self._send(process.TICKET_FORMAT.pack(kind, self._ticket), rights)
-        self._wait_for_answer(ANSWER_TIMEOUT)
 
-    def _wait_for_answer(self, timeout: float) -> bool:
-        deadline = time.monotonic() + timeout
-        while self.check() is not GuardState.LOST and self._answered != self._ticket:
-            left = deadline - time.monotonic()
-            if left <= 0.0:
-                self._lose(f"it did not answer within {timeout:g} s")
-            elif self._peer is not None:
-                poller = select.poll()
-                poller.register(self._peer, select.POLLIN)
-                poller.poll(math.ceil(1e3 * left))
-        return self._state is not GuardState.LOST
+    def _take_answer(self, message: bytes) -> None:
+        _, self._answered = process.TICKET_FORMAT.unpack(message)
+        if self._state is GuardState.STARTING:
+            self._state = GuardState.SERVING
+            if self._process is not None:
+                _close_messages(self._process)
 
     def _send(self, message: bytes, rights: Sequence[tuple[int, int, bytes]] = ()) -> None:
         if self._peer is None:
@@ -260,3 +293,8 @@ class Guard:
             self._lose("it does not read what it is told")
         except OSError as error:
             self._lose(f"it cannot be reached: {error}")
+
+
+def _close_messages(of: subprocess.Popen[bytes]) -> None:
+    if of.stderr is not None:
+        of.stderr.close()
