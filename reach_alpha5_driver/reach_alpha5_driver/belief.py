@@ -6,9 +6,13 @@ the last one than the joint can have moved since. Reports that contradict it but
 other say that it is not known where the joint is: its position goes stale, so that nothing moves
 from it, and is believed again when the next one agrees too.
 
+A velocity that no joint should reach is believed when the next one says the same: a joint that
+runs away must be seen to.
+
 Slow values and the current may jump, so a jump is believed when the next report agrees with it;
-so is the first report after a silence. A status bit is believed when two reports in a row have it.
-What was heard only once is told by `JointBelief.unconfirmed`, so that it can be asked for again.
+so is another mode, and the first report after a silence. A status bit is believed when two reports
+in a row have it. What was heard only once is told by `JointBelief.unconfirmed`, so that it can be
+asked for again.
 
 The climate of packets 0x67 and 0x6E is not used: firmware differs in which of them is a
 temperature and which a humidity, and a wrong guess would be a wrong fault.
@@ -24,7 +28,7 @@ from reach_alpha5_driver.devices import DEVICES
 from reach_alpha5_driver.protocol.status import STATUS_BITS
 from reach_alpha5_driver.quantities import QUANTITIES
 
-AGREEING_AFTER_GAP = 2
+AGREEING_AFTER_GAP = 3
 """Reports that must agree before a position is believed at start or after a silence."""
 
 CONTRADICTIONS = 3
@@ -118,14 +122,19 @@ class JointBelief:
     revision: int = 0
     """Grows with each report of anything but position and velocity, and with the line's loss."""
     at: dict[str, float] = field(default_factory=lambda: _never(_BESIDE))
-    """When the quantities, mode and status were received; -inf = never, or the line was lost."""
+    """When the believed quantities, mode and status were received; -inf = never, or the line was
+    lost."""
     heard: dict[str, float] = field(default_factory=lambda: _never(REPORTED))
     """When each of `REPORTED` was received, also before the loss of the line: for its age."""
     _candidate: float = field(default=math.nan, repr=False)
     _candidate_at: float = field(default=-math.inf, repr=False)
     _agreeing: int = field(default=0, repr=False)
+    _contradicted_at: float = field(default=-math.inf, repr=False)
+    _too_fast: float = field(default=0.0, repr=False)
+    """The last velocity, if the joint should not be able to have it; else zero."""
+    _too_fast_at: float = field(default=-math.inf, repr=False)
     _jumps: dict[str, tuple[float, float]] = field(default_factory=dict, repr=False)
-    """Quantities whose last report jumped, with that report and its time."""
+    """What jumped in its last report, quantities and mode, with that report and its time."""
     _last_status: tuple[str, ...] = field(default=(), repr=False)
 
     @property
@@ -135,7 +144,7 @@ class JointBelief:
 
     @property
     def unconfirmed(self) -> tuple[str, ...]:
-        """Names of what the last report said and no other yet: quantities, and `status`."""
+        """Names of what the last report said and no other yet: quantities, `mode`, `status`."""
         status = ("status",) if self._last_status != self.status_flags else ()
         return (*self._jumps, *status) if self._jumps else status
 
@@ -187,18 +196,30 @@ class Belief:
             self.implausible += 1
             if belief._agreeing >= CONTRADICTIONS:
                 belief.position_at = -math.inf
+                belief._contradicted_at = now
             return False
-        if belief._agreeing < AGREEING_AFTER_GAP:  # a first report after a gap is awaited
+        # A first report after a gap is awaited; and a jump must be seen as stale by those who look
+        # between two reads, also when all reports of it come in one.
+        if belief._agreeing < AGREEING_AFTER_GAP or now <= belief._contradicted_at:
             return False
         self._believe(belief, value, now)
         return True
 
     def on_velocity(self, joint: int, value: float, now: float) -> bool:
-        """Take a velocity report; return whether it is believed."""
-        if not abs(value) <= self._bounds[joint].speed:
-            self.implausible += 1
-            return False
+        """Take a velocity report; return whether it is believed.
+
+        One that is too fast is believed if the one before was so too, the same way.
+        """
         belief = self.joints[joint]
+        if not abs(value) <= self._bounds[joint].speed:
+            before, before_at = belief._too_fast, belief._too_fast_at
+            belief._too_fast, belief._too_fast_at = value, now
+            agrees = value * before > 0.0 and now - before_at <= self._stale_after
+            if not (agrees and math.isfinite(value)):
+                self.implausible += 1
+                return False
+        elif belief._too_fast:
+            belief._too_fast = 0.0
         belief.velocity = value
         belief.velocity_at = belief.heard["velocity"] = now
         return True
@@ -222,12 +243,19 @@ class Belief:
         belief.at[name] = belief.heard[name] = now
         return True
 
-    def on_mode(self, joint: int, mode: int, now: float) -> None:
-        """Take a report of the mode byte."""
-        belief = self.joints[joint]
-        belief.mode = mode
+    def on_mode(self, joint: int, mode: int, now: float) -> bool:
+        """Take a report of the mode byte; return whether it is believed."""
+        belief, limit = self.joints[joint], self._ages["mode"]
         belief.revision += 1
+        if not (mode == belief.mode and now - belief.at["mode"] <= limit):
+            before, before_at = belief._jumps.get("mode", (math.nan, -math.inf))
+            belief._jumps["mode"] = (mode, now)
+            if not (mode == before and now - before_at <= limit):
+                return False
+        belief._jumps.pop("mode", None)
+        belief.mode = mode
         belief.at["mode"] = belief.heard["mode"] = now
+        return True
 
     def on_status(self, joint: int, flags: tuple[str, ...], now: float) -> None:
         """Take a report of the hardware flags that are set, in wire order."""
@@ -248,6 +276,7 @@ class Belief:
         for belief in self.joints:
             belief.position_at = belief.velocity_at = belief._candidate_at = -math.inf
             belief.at = _never(_BESIDE)
+            belief._too_fast = 0.0
             belief._jumps.clear()
             belief._last_status = belief.status_flags
             belief.mode = None
@@ -280,6 +309,10 @@ class Belief:
     def way(self, joint: int, start: float) -> float:
         """Return the signed way from `start` to the joint's last believed position [rad, m]."""
         return self._bounds[joint].way(start, self.joints[joint].position)
+
+    def too_fast(self, joint: int, speed: float) -> bool:
+        """Say whether the joint should not be able to have this speed; NaN is none."""
+        return abs(speed) > self._bounds[joint].speed
 
     def stale(self, joint: int, now: float) -> bool:
         """Say whether the joint's position is too old to be used."""

@@ -2,8 +2,9 @@
 
 One report never makes a fault: a flag must be set in two reports in a row (`Belief` sees to that),
 and a value must be beyond its threshold in two, for as long as the comparison asks. What was heard
-once is asked for again at once, so that this takes no longer than a way there and back. What
-stands ends the same way, a hysteresis before the threshold; silence ends nothing.
+once is asked for again at once, so that this takes no longer than a way there and back; so is a
+mode, which others judge. What stands ends the same way, a hysteresis before the threshold; silence
+ends nothing.
 """
 
 from __future__ import annotations
@@ -32,8 +33,12 @@ PACKETS = {
     "humidity": PacketId.HUMIDITY,
     "voltage": PacketId.VOLTAGE,
     "status": PacketId.HARDWARE_STATUS,
+    "mode": PacketId.MODE,
 }
 """What is asked for again. The current comes with each posture anyway."""
+
+MISSED = tuple(name for name in PACKETS if name != "mode")
+"""What is worth a warning if it is not heard: a mode that is not known holds the arm anyway."""
 
 UNITS = {"temperature": "degC", "current": "A", "voltage": "V", "humidity": "%", "leak": "%"}
 
@@ -261,9 +266,7 @@ class _JointHealth:
             self._heard_since = min(self._heard_since, now)
         oldest = now - self.config.slow_stale_after
         joint = belief.joints[self.index]
-        unheard = tuple(
-            name for name in PACKETS if max(joint.at[name], self._heard_since) < oldest
-        )
+        unheard = tuple(name for name in MISSED if max(joint.at[name], self._heard_since) < oldest)
         changed = unheard != self._unheard
         self._unheard = unheard
         return changed

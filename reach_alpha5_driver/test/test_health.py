@@ -144,6 +144,17 @@ def test_a_second_report_that_was_asked_for_makes_the_fault_at_once():
     assert "61 degC" in patient.watch.report.warnings[0].text
 
 
+def test_U9_a_mode_that_was_heard_once_is_asked_for_again_at_once():
+    patient = Patient().well()
+    for mode in (4, 4):
+        patient.belief.on_mode(C, mode, patient.wait(0.1).now)
+    assert patient.look().asked() == set()
+    patient.belief.on_mode(C, 1, patient.wait(0.1).now)
+    assert patient.look().asked() == {PacketId.MODE}
+    patient.belief.on_mode(C, 4, patient.wait(0.01).now)
+    assert patient.wait(1.0).look().asked() == set()
+
+
 def test_U9_one_bad_frame_of_flags_is_no_fault_and_two_are():
     patient = Patient().well()
     patient.wait().report(flags=("encoder_fault",))
