@@ -1,9 +1,9 @@
 """The driver's node: translates between ROS and the control loop, and decides nothing.
 
-Three threads. The executor's takes commands in; the control thread (`control_loop`) owns the line
-and the arm; the publishing thread (`publishing`) tells what the arm reports. The arm is as safe
-with the first and the last hanging as without them: demands end by themselves in the second. A
-guard process (`guard`) stops the arm when all of this dies or hangs.
+Four threads. The executor's takes commands in; the e-stop's (`estop_listener`) waits for nothing
+else; the control thread (`control_loop`) owns the line and the arm; the publishing thread
+(`publishing`) tells what the arm reports. Demands end by themselves in the control thread, with
+all others hanging. A guard process (`guard`) stops the arm when all of this dies or hangs.
 
 It is a managed node. Unconfigured: the port is closed. Inactive: the arm is identified and
 reports, and no motion is accepted. Active: motion is accepted. The latches live as long as the
@@ -16,6 +16,7 @@ import math
 import sys
 import time
 from collections.abc import Callable
+from concurrent import futures
 from functools import partial
 from typing import Any, TypeVar
 
@@ -27,28 +28,25 @@ from std_srvs.srv import SetBool
 
 from reach_alpha5_common.messages import NANO, driver_command
 from reach_alpha5_common.node_life import declare, run
-from reach_alpha5_common.parameters import ParameterError
 from reach_alpha5_common.refusal import Problem
-from reach_alpha5_driver.belief import joint_bounds
-from reach_alpha5_driver.configuration import (
-    Values,
-    backoff,
-    core_config,
-    guard_config,
-    motion_config,
-)
+from reach_alpha5_driver.assembly import make_core, read_model
+from reach_alpha5_driver.configuration import backoff, guard_config
 from reach_alpha5_driver.control_loop import LAST_WORD, ControlLoop
 from reach_alpha5_driver.core import DriverCore
+from reach_alpha5_driver.estop_listener import RELIABLE, EstopListener
 from reach_alpha5_driver.guard.client import Guard
-from reach_alpha5_driver.identity import JointRanges
+from reach_alpha5_driver.outcomes import (
+    is_released,
+    is_switched_off,
+    is_switched_on,
+    restless,
+    why_unidentified,
+)
 from reach_alpha5_driver.parameters import PARAMETERS
-from reach_alpha5_driver.protocol.packets import Mode
-from reach_alpha5_driver.publishing import RELIABLE, Publisher
+from reach_alpha5_driver.publishing import Publisher
 from reach_alpha5_driver.snapshot import ArmPicture
 from reach_alpha5_driver.transport.serial import open_serial
-from reach_alpha5_motion.model import ArmModel, ModelError
-from reach_alpha5_motion.resolver import MotionConfigError, VelocityResolver
-from reach_alpha5_msgs.msg import DriverCommand, EStop
+from reach_alpha5_msgs.msg import DriverCommand
 
 SWITCH_INTERVAL = 0.0005
 """Seconds. The control thread shares the interpreter with the others: when it wakes up it waits
@@ -64,15 +62,16 @@ may be starting the guard's process, which takes seconds on a busy machine."""
 POWER_TIMEOUT = 1.5
 """Seconds that the service `power` waits until the arm reports what was asked."""
 
+REST_TIMEOUT = 2.0
+"""Seconds that a transition waits until a stopped arm is measured at rest: enough for the stop to
+be repeated, and for what is done beyond it, should the arm go on moving."""
+
+NO_STOP = -1
+"""Instead of the number of a stop: there is no line to write one to."""
+
 NO_ANSWER = Problem("no_answer", "the driver's control thread does not answer; restart the driver")
 
 _T = TypeVar("_T")
-
-NO_DESCRIPTION = (
-    "robot_description is empty: pass the expanded URDF, for instance\n"
-    '  driver_node --ros-args -p robot_description:="$(xacro drone.urdf.xacro)"\n'
-    "or start the node through `ros2 launch reach_alpha5_bringup alpha5.launch.xml`"
-)
 
 
 class DriverNode(LifecycleNode):
@@ -100,7 +99,7 @@ class DriverNode(LifecycleNode):
             self._publisher.wake.set,
             1.0 / values["state_rate"],
         )
-        self.create_subscription(EStop, "estop", self._on_estop, RELIABLE)
+        self._listener = EstopListener(self, self._loop.inbox.estop)
         self.create_subscription(
             DriverCommand, "driver_command", self._on_driver_command, RELIABLE
         )
@@ -109,6 +108,7 @@ class DriverNode(LifecycleNode):
             self._serve_joints()
         self._publisher.start(self._loop)
         self._loop.start()
+        self._listener.start()
         if self._autostart:
             self.trigger_configure()
             self.trigger_activate()
@@ -117,7 +117,10 @@ class DriverNode(LifecycleNode):
         """Write the last stop, release the port, and tell about it."""
         if not self._loop.close():
             self.get_logger().error("the control thread hangs; the guard stops the arm")
-        self._publisher.close()
+        if not self._listener.close():
+            self.get_logger().error("the thread that hears e-stops hangs")
+        if not self._publisher.close():
+            self.get_logger().error("the publishing thread hangs; what is new is not published")
 
     # -- the life of a managed node
 
@@ -127,60 +130,99 @@ class DriverNode(LifecycleNode):
         loop.open_line()
         if self._autostart:  # whatever is missing is waited for
             return TransitionCallbackReturn.SUCCESS
-        loop.wait_until(
+        self._wait(
             lambda picture: picture.link.connected or bool(loop.open_problem), ANSWER_TIMEOUT
         )
-        loop.wait_until(
+        self._wait(
             lambda picture: picture.identified or not picture.link.connected, IDENTIFY_TIMEOUT
         )
         if loop.picture.identified:
             return TransitionCallbackReturn.SUCCESS
         self.get_logger().error(
-            f"cannot configure: {loop.open_problem or _unidentified(loop.picture)}"
+            f"cannot configure: {loop.open_problem or why_unidentified(loop.picture)}"
         )
         self._close_line()
         return TransitionCallbackReturn.FAILURE
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Accept motion."""
-        return self._set_active(True)
+
+        def activate(core: DriverCore, now: float) -> TransitionCallbackReturn:
+            core.set_active(True, now)
+            return TransitionCallbackReturn.SUCCESS
+
+        return self._answer(activate, TransitionCallbackReturn.ERROR)
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Stop the arm, and accept no motion any more."""
-        return self._set_active(False)
+        return self._stop()
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Stop the arm and release the port."""
+        self._stop()
         return self._close_line()
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Stop the arm and release the port, for good."""
-        self._set_active(False)
+        self._stop()
         return self._close_line()
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Stop the arm and release the port; the node can be configured again."""
-        self._set_active(False)
+        self._stop()
         return self._close_line()
 
-    def _set_active(self, active: bool) -> TransitionCallbackReturn:
-        def act(core: DriverCore, now: float) -> TransitionCallbackReturn:
-            core.set_active(active, now)
-            return TransitionCallbackReturn.SUCCESS
+    def _stop(self) -> TransitionCallbackReturn:
+        """Accept no motion any more, and wait until the arm is measured at rest.
 
-        return self._answer(act, TransitionCallbackReturn.ERROR)
+        An arm that is not is told of in the log: nothing moves it all the same.
+        """
+
+        def stop(core: DriverCore, now: float) -> int | None:
+            core.set_active(False, now)
+            return core.gate.stops + core.gate.stop_owed if core.connected else NO_STOP
+
+        stops = self._answer(stop, None)
+        if stops is None:
+            return TransitionCallbackReturn.ERROR
+        if stops != NO_STOP and (problem := self._why_restless(stops)):
+            self.get_logger().error(f"not at rest, as far as is known: {problem}")
+        return TransitionCallbackReturn.SUCCESS
+
+    def _why_restless(self, stops: int) -> str:
+        """Wait until the stop of that number is out and has stopped the arm, or say why not."""
+        written = self._wait(
+            lambda picture: picture.stops >= stops or is_released(picture), REST_TIMEOUT
+        )
+        if not written:
+            return "the stop was not written"
+        stopped_at = self._loop.picture.at
+        seen = self._wait(
+            lambda picture: not restless(picture, stopped_at) or is_released(picture), REST_TIMEOUT
+        )
+        picture = self._loop.picture
+        if is_released(picture):
+            return "the line was lost"
+        return "" if seen else ", ".join(restless(picture, stopped_at))
 
     def _close_line(self) -> TransitionCallbackReturn:
         self._loop.close_line()
-        if self._loop.wait_until(_is_released, ANSWER_TIMEOUT):
+        if self._wait(is_released, ANSWER_TIMEOUT):
             return TransitionCallbackReturn.SUCCESS
         self.get_logger().error("the port was not released")
         return TransitionCallbackReturn.ERROR
 
-    # -- what comes in
+    def _wait(self, condition: Callable[[ArmPicture], bool], timeout: float) -> bool:
+        """Wait until a picture that is made from now on fulfils `condition`.
 
-    def _on_estop(self, message: EStop) -> None:
-        self._loop.inbox.estop(message.level, message.source, message.reason)
+        One that was made before tells nothing of what was asked for just now.
+        """
+        asked = time.monotonic()
+        return self._loop.wait_until(
+            lambda picture: picture.at > asked and condition(picture), timeout
+        )
+
+    # -- what comes in
 
     def _on_driver_command(self, message: DriverCommand, info: MessageInfo) -> None:
         self._loop.inbox.command(driver_command(message), _received(info))
@@ -192,8 +234,14 @@ class DriverNode(LifecycleNode):
         off.
         """
         on: bool = request.data
-        problem = self._answer(lambda core, now: core.on_power(on, now), NO_ANSWER)
-        if problem is None and not self._loop.wait_until(_is_on if on else _is_off, POWER_TIMEOUT):
+
+        def switch(core: DriverCore, now: float) -> tuple[Problem | None, float]:
+            return core.on_power(on, now), core.supervisor.power.counts_from
+
+        no_answer: tuple[Problem | None, float] = NO_ANSWER, math.inf
+        problem, counts_from = self._answer(switch, no_answer)
+        done = is_switched_on if on else partial(is_switched_off, counts_from=counts_from)
+        if problem is None and not self._wait(done, POWER_TIMEOUT):
             problem = Problem("not_confirmed", "the arm has not reported it; look at arm_state")
         response.success = problem is None
         response.message = "" if problem is None else f"{problem.code}: {problem.reason}"
@@ -202,10 +250,12 @@ class DriverNode(LifecycleNode):
     def _answer(self, action: Callable[[DriverCore, float], _T], otherwise: _T) -> _T:
         """Return what the control thread answers, or `otherwise` if it does not."""
         try:
-            return self._loop.inbox.call(action).result(ANSWER_TIMEOUT)
-        except TimeoutError:
+            answer: _T = self._loop.inbox.call(action).result(ANSWER_TIMEOUT)
+        # One and the same from Python 3.11 on.
+        except (TimeoutError, futures.TimeoutError):
             self.get_logger().error("the control thread does not answer")
             return otherwise
+        return answer
 
     # -- service mode
 
@@ -245,65 +295,9 @@ def time_waited(received: int, now: int) -> float:
     return (now - received) / NANO if now >= received else math.inf
 
 
-def read_model(values: Values) -> ArmModel:
-    """Build the arm's model from parameter values.
-
-    Raises:
-        ParameterError: there is no description, or it does not describe the arm.
-    """
-    if not values["robot_description"].strip():
-        raise ParameterError(NO_DESCRIPTION)
-    try:
-        return ArmModel.from_urdf(values["robot_description"], values["prefix"])
-    except ModelError as error:
-        raise ParameterError(str(error)) from error
-
-
-def make_core(values: Values, model: ArmModel) -> DriverCore:
-    """Build the core from parameter values; it uses `model` alone from now on.
-
-    Raises:
-        ParameterError: the settings contradict each other, or do not fit the arm or the line.
-    """
-    limits = model.limits
-    description = JointRanges(
-        limits.lower.tolist(), limits.upper.tolist(), limits.velocity.tolist()
-    )
-    try:
-        resolver = VelocityResolver(model, motion_config(values))
-    except MotionConfigError as error:
-        raise ParameterError(str(error)) from error
-    return DriverCore(
-        core_config(values),
-        joint_bounds(description.lower, description.upper, description.velocity),
-        description,
-        resolver,
-    )
-
-
 def _received(info: MessageInfo) -> float:
     """Return the monotonic time at which a message arrived in this process."""
     return time.monotonic() - time_waited(info["received_timestamp"], time.time_ns())
-
-
-def _unidentified(picture: ArmPicture) -> str:
-    """Say which devices are not known, and what to do."""
-    if not picture.link.connected:
-        return "the line was lost again; see above"
-    silent = ", ".join(joint.axis for joint in picture.joints if not joint.identity.identified)
-    return f"{silent} did not say what it is; check the arm's power, the cable and the wiring"
-
-
-def _is_released(picture: ArmPicture) -> bool:
-    return not picture.link.connected
-
-
-def _is_on(picture: ArmPicture) -> bool:
-    return picture.powered
-
-
-def _is_off(picture: ArmPicture) -> bool:
-    return all(joint.mode == Mode.DISABLE for joint in picture.joints)
 
 
 def main() -> int:

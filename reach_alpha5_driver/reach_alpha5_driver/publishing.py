@@ -81,12 +81,17 @@ class Publisher:
         )
         self._thread.start()
 
-    def close(self) -> None:
-        """Publish what is new for the last time, and end the thread."""
+    def close(self) -> bool:
+        """Publish what is new for the last time; return whether the thread has ended.
+
+        If it has not, it hangs.
+        """
         self._leaving = True
         self.wake.set()
-        if self._thread is not None:
-            self._thread.join(LAST_WORDS)
+        if self._thread is None:
+            return True
+        self._thread.join(LAST_WORDS)
+        return not self._thread.is_alive()
 
     def _run(self, loop: ControlLoop) -> None:
         leaving = False

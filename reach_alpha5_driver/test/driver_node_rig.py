@@ -22,6 +22,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from lifecycle_msgs.srv import ChangeState, GetState
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
+from rclpy.task import Future
 from sensor_msgs.msg import JointState
 from std_msgs.msg import UInt8
 from std_srvs.srv import SetBool
@@ -169,23 +170,34 @@ class Operator:
         self.estops.publish(EStop(level=level, source="test", reason="pressed"))
         self.until(lambda: self.arm_state.estop_epoch > before)
 
-    def ask(self, kind: Any, name: str, request: Any) -> Any:
-        """Call a service of the driver and return its answer."""
+    def begin(self, kind: Any, name: str, request: Any) -> Future[Any]:
+        """Call a service of the driver and return what will hold its answer."""
         client = self.node.create_client(kind, name)
         self.until(client.service_is_ready)
         future = client.call_async(request)
+        future.add_done_callback(lambda _: self.node.destroy_client(client))
+        return future
+
+    def ask(self, kind: Any, name: str, request: Any) -> Any:
+        """Call a service of the driver and return its answer."""
+        future = self.begin(kind, name, request)
         self.until(future.done)
-        self.node.destroy_client(client)
         return future.result()
 
     def power(self, on: bool) -> SetBool.Response:
         return self.ask(SetBool, "power", SetBool.Request(data=on))
 
-    def change(self, transition: int) -> bool:
-        """Ask for a transition of `lifecycle_msgs/Transition`; return whether it was made."""
+    def begin_change(self, transition: int) -> Future[Any]:
+        """As `change`, but return what will hold the answer."""
         request = ChangeState.Request()
         request.transition.id = transition
-        return bool(self.ask(ChangeState, "driver/change_state", request).success)
+        return self.begin(ChangeState, "driver/change_state", request)
+
+    def change(self, transition: int) -> bool:
+        """Ask for a transition of `lifecycle_msgs/Transition`; return whether it was made."""
+        future = self.begin_change(transition)
+        self.until(future.done)
+        return bool(future.result().success)
 
     def lifecycle(self) -> str:
         """Return the label of the lifecycle state."""
@@ -214,6 +226,9 @@ class Drive:
             "reconnect_period_max": 0.5,
             **parameters,
         }
+        self.name = "driver"
+        self.remaps: list[str] = []
+        """Of topics, as `from:=to`."""
         self.operator = Operator(self.namespace, self.domain)
         self.since = 0
         """Where the log is read from: a moment at which the arm was at rest."""
@@ -228,9 +243,12 @@ class Drive:
         file = self.folder / "parameters.yaml"
         file.write_text(yaml.safe_dump({"/**": {"ros__parameters": self.parameters}}))
         self.output = (self.folder / "driver.out").open("w+")
+        # Named as a launch file names it.
+        rules = [f"__node:={self.name}", f"__ns:={self.namespace}", *self.remaps]
+        remaps = [word for rule in rules for word in ("-r", rule)]
         self.process = subprocess.Popen(
             [sys.executable, "-m", "reach_alpha5_driver.node", "--ros-args",
-             "--params-file", str(file), "-r", f"__ns:={self.namespace}"],
+             "--params-file", str(file), *remaps],
             env={**os.environ, "ROS_DOMAIN_ID": str(self.domain)},
             stdout=self.output, stderr=subprocess.STDOUT, text=True,
         )  # fmt: skip
@@ -288,8 +306,10 @@ class Drive:
         def clear() -> None:
             operator.stop()
             state = operator.arm_state
-            if state.emo or state.fault_causes or "unpowered" in state.holds:
+            if state.emo or state.fault_causes:
                 operator.reset()
+            elif "unpowered" in state.holds:
+                operator.power(True)
 
         operator.repeat(clear, lambda: heard() and self.at_rest(), RESET_PERIOD)
         self.since = self.mark()

@@ -65,10 +65,10 @@ def test_C10_limits_that_share_nothing_with_the_description_hold_the_arm(fresh):
     fresh.start_sim("--do", "limits d position 3.7 3.9")
     fresh.start_driver()
     operator = fresh.operator
-    operator.until(lambda: fresh.heard() and operator.arm_state.holds == ["bad_limits"])
+    operator.until(lambda: fresh.heard() and operator.arm_state.holds == ["mismatch"])
     assert operator.arm_state.mismatches == ["bad_limits axis_d"]
     operator.stop()
-    operator.hold(CLOCKWISE, lambda: operator.arm_state.last_refusal.code == "bad_limits")
+    operator.hold(CLOCKWISE, lambda: operator.arm_state.last_refusal.code == "mismatch")
     assert not fresh.log().motion_frames()
 
 

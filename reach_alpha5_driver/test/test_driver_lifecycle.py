@@ -62,7 +62,12 @@ def inactive(unconfigured: Drive) -> Drive:
     """The managed drive, inactive, at rest."""
     operator = unconfigured.operator
     assert operator.change(CONFIGURE)
-    operator.until(lambda: operator.arm_state.holds == ["inactive"])
+
+    def give_power() -> None:
+        if "unpowered" in operator.arm_state.holds:  # cut by an e-stop of another test
+            operator.reset()
+
+    operator.repeat(give_power, lambda: operator.arm_state.holds == ["inactive"], RESET_PERIOD)
     unconfigured.since = unconfigured.mark()
     return unconfigured
 
@@ -165,6 +170,47 @@ def test_an_estop_stays_latched_in_every_state_and_over_every_transition(unconfi
 
     operator.repeat(operator.reset, unconfigured.at_rest, RESET_PERIOD)
     operator.push(CLOCKWISE, unconfigured.moving)
+
+
+def test_D4_an_estop_latches_while_configure_waits_for_a_dead_arm(unconfigured):
+    operator = unconfigured.operator
+    unconfigured.sim.command("dead all")
+    try:
+        configured = operator.begin_change(CONFIGURE)
+        operator.until(lambda: operator.arm_state.link.connected)
+        operator.press_estop()
+        assert operator.arm_state.emo
+        assert not configured.done()
+        operator.until(configured.done)
+    finally:
+        unconfigured.sim.command("alive all")
+    assert not configured.result().success
+    assert operator.arm_state.emo
+
+
+def test_deactivating_is_over_when_the_arm_was_measured_at_rest(active):
+    operator, said = active.operator, len(active.said())
+    operator.push(CLOCKWISE, lambda: operator.arm_state.joints[0].velocity < -0.05)
+    active.sim.command("runaway e standby")  # the stop alone does not stop it
+    try:
+        assert operator.change(DEACTIVATE)
+        assert active.sim.state()["joints"]["e"]["velocity"] == 0.0
+    finally:
+        active.sim.command("runaway e none")
+    assert operator.lifecycle() == "inactive"
+    assert "stop: still_moving_standby" in active.said()[said:]
+    assert "not at rest" not in active.said()[said:]
+
+
+def test_deactivating_says_which_joint_was_not_measured_at_rest(active):
+    active.sim.command("dead c")
+    try:
+        assert active.operator.change(DEACTIVATE)
+    finally:
+        active.sim.command("alive c")
+    assert "not at rest, as far as is known: axis_c\n" in active.said()
+    assert active.operator.lifecycle() == "inactive"
+    active.operator.until(lambda: active.operator.arm_state.holds == ["inactive"])
 
 
 def test_shutdown_in_motion_stops_the_arm_and_frees_the_port_for_good(fresh):

@@ -7,7 +7,7 @@ import math
 import time
 
 import pytest
-from driver_node_rig import CLOCKWISE, LIFETIME, PREFIX, TIMEOUT, UP, A, B, E
+from driver_node_rig import CLOCKWISE, LIFETIME, PREFIX, TIMEOUT, UP, A, B, Drive, E
 
 from reach_alpha5_common.command import (
     STILL,
@@ -20,7 +20,7 @@ from reach_alpha5_common.command import (
 )
 from reach_alpha5_common.command import DriverCommand as Command
 from reach_alpha5_driver.sim.log import LoggedVelocity
-from reach_alpha5_msgs.msg import DriverCommand, GripperCtrl
+from reach_alpha5_msgs.msg import DriverCommand, EStop, GripperCtrl
 
 
 def devices_told(velocities: list[LoggedVelocity]) -> list[int]:
@@ -176,3 +176,32 @@ def test_a_default_message_is_a_stop(drive):
     drive.operator.push(CLOCKWISE, drive.moving)
     drive.operator.commands.publish(DriverCommand())
     drive.operator.until(lambda: not drive.moving())
+
+
+# -- names
+
+
+def nodes(drive: Drive) -> list[str]:
+    """Return the names of the driver's nodes."""
+    found = drive.operator.node.get_node_names_and_namespaces()
+    return sorted(
+        name for name, namespace in found if namespace == drive.namespace and name != "operator"
+    )
+
+
+def test_the_driver_has_two_nodes_beside_each_other(drive):
+    assert nodes(drive) == ["driver", "driver_estop"]
+
+
+@pytest.mark.parametrize("rule", ["estop:=red/button", "left:estop:=red/button"])
+def test_D4_an_estop_is_heard_where_the_driver_is_told_to(fresh, rule):
+    fresh.name, fresh.remaps = "left", [rule]
+    fresh.start_driver()
+    operator = fresh.operator
+    operator.until(lambda: operator.arm_states > 0)
+    button = operator.node.create_publisher(EStop, "red/button", 10)
+    operator.until(lambda: button.get_subscription_count() == 1)
+    assert operator.estops.get_subscription_count() == 0
+    button.publish(EStop(level=EStop.CUT, source="test", reason="pressed"))
+    operator.until(lambda: operator.arm_state.emo)
+    assert nodes(fresh) == ["left", "left_estop"]

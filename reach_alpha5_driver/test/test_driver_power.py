@@ -90,6 +90,18 @@ def test_power_that_a_device_does_not_confirm_is_no_success(drive):
     assert drive.operator.power(True).success
 
 
+def test_power_off_is_not_confirmed_by_a_report_from_before(drive):
+    operator = drive.operator
+    assert operator.power(False).success
+    drive.sim.command("dead c")
+    try:
+        assert not operator.power(True).success
+        assert [joint.mode for joint in operator.arm_state.joints][2] == Mode.DISABLE
+        assert not operator.power(False).success
+    finally:
+        drive.sim.command("alive c")
+
+
 def test_power_is_not_switched_on_under_a_latch(drive):
     operator = drive.operator
     operator.press_estop()
