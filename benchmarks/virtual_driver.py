@@ -19,8 +19,8 @@ from reach_alpha5_common.command import (
     GripperCommand,
     StopLevel,
 )
+from reach_alpha5_driver.assembly import make_core
 from reach_alpha5_driver.control_loop import READ_SPACING
-from reach_alpha5_driver.node import make_core
 from reach_alpha5_driver.parameters import PARAMETERS
 from reach_alpha5_driver.schedule import RS485
 from reach_alpha5_driver.sim.arm import ArmConfig

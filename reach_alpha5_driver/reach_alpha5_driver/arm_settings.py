@@ -20,9 +20,10 @@ RETRY_PERIOD: Final = 0.2
 
 @dataclass(frozen=True, slots=True)
 class SettingDue:
-    """A frame to write now, and what to ask then."""
+    """What to write now, and what to ask then."""
 
     frame: bytes
+    """Empty: nothing but the question."""
     device: int
     packet_id: PacketId
 
@@ -44,33 +45,38 @@ class ArmSettings:
         """What is wrong with what the arm reports; None = nothing, or it has not reported."""
 
     def start(self, now: float) -> None:
-        """Set all anew, in an arm just connected."""
-        self.restart(JAWS.id, now)
+        """Set all anew, in an arm just connected or heard again."""
+        self.complete = self._written = False
+        self.reported = (None, None)
+        self.problem = None
+        self._next = now
 
-    def restart(self, device: int, now: float) -> None:
-        """Set anew what was set in a device that may have been switched off."""
-        if device == JAWS.id:
-            self.complete = self._written = False
-            self.problem = None
-            self._next = now
-
-    def on_packet(self, packet: Packet) -> None:
+    def on_packet(self, packet: Packet, now: float) -> None:
         """Take any packet of the arm. What it reported before it was written to says nothing."""
         if not isinstance(packet, CurrentLimits) or packet.device != JAWS.id or not self._written:
             return
-        self.reported = packet.lower, packet.upper
-        self.problem = self._config.limits_problem(*self.reported)
-        self.complete = self.problem is None
-        if self.complete:
+        reported = packet.lower, packet.upper
+        agreed, self.reported = reported == self.reported, reported
+        if agreed:  # twice in a row: one frame may be damaged
+            self.problem = self._config.limits_problem(*reported)
+            self.complete = self.problem is None
+        if agreed and self.complete:
             self._next = math.inf
+        else:  # a right answer is asked for once more at once, a wrong one is not all the time
+            self._next = min(self._next, now if self._fits else now + RETRY_PERIOD)
 
     def due(self, now: float) -> SettingDue | None:
         """Return what to write now, or None."""
         if now < self._next:
             return None
         self._next = now + RETRY_PERIOD
+        frame = b"" if self._written and self._fits else self._frame
         self._written = True
-        return SettingDue(self._frame, JAWS.id, PacketId.CURRENT_LIMITS)
+        return SettingDue(frame, JAWS.id, PacketId.CURRENT_LIMITS)
+
+    @property
+    def _fits(self) -> bool:
+        return self._config.limits_problem(*self.reported) is None
 
     def next_time(self) -> float:
         """Return when `due` has something next; inf = all is set, or nothing was begun."""

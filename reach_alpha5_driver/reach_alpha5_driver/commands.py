@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Callable
 
 from reach_alpha5_common.command import CommandKind, DriverCommand, StopLevel
 from reach_alpha5_common.refusal import Problem, RefusalLog
@@ -35,8 +36,23 @@ class CommandDesk:
     said long ago, and wants a STOP first.
     """
 
-    def __init__(self, gate: Gate, belief: Belief, config: CoreConfig, notes: deque[Note]) -> None:
-        """Work `gate`; refuse motion from a posture that `belief` does not know."""
+    def __init__(
+        self,
+        gate: Gate,
+        belief: Belief,
+        config: CoreConfig,
+        unrest: Callable[[float], Problem | None],
+        notes: deque[Note],
+    ) -> None:
+        """Work `gate`.
+
+        Args:
+            gate: what lets motion pass.
+            belief: motion from a posture that it does not know is refused.
+            config: settings.
+            unrest: says why no motion may begin at a time, if the arm moves by itself.
+            notes: for the log.
+        """
         self.refusals = RefusalLog()
         self.control_mode = 0
         """Arm input of the last INPUT that was taken: `ArmInput`; 0 = none."""
@@ -44,6 +60,7 @@ class CommandDesk:
         self._belief = belief
         self._max_lifetime = config.max_command_lifetime
         self._service_mode = config.service_mode
+        self._unrest = unrest
         self._notes = notes
         self._order = CommandOrder(config.max_command_lifetime)
         self._asks = False
@@ -200,4 +217,4 @@ class CommandDesk:
             return next(iter(gate.holds)).problem
         if gate.state not in (State.ENABLED, State.EXECUTING):
             return NOT_ENGAGED
-        return None
+        return self._unrest(now) if gate.demand is None else None

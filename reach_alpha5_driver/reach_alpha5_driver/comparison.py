@@ -117,7 +117,8 @@ MISMATCHES: Final[Mapping[str, Kind]] = MappingProxyType(
         ),
         "outside_limits": Kind(
             Severity.WARNING,
-            "a joint stands outside the limits of its own device, which ignores positions there",
+            "a joint stands outside the limits of its own device, which ignores positions there "
+            "(told by `alpha5-wire info` alone: it changes as the arm moves)",
             "jog it inwards: that works from everywhere",
         ),
         "not_answered": Kind(

@@ -21,7 +21,7 @@ from reach_alpha5_driver.schedule import ScheduleConfig
 from reach_alpha5_motion.resolver import MotionConfig
 
 LEAST_REPORTS = 2.0
-"""Reports of a joint within `stale_after`, so that one that is lost does not make it stale."""
+"""Reports of a value before it counts as too old, so that one that is lost changes nothing."""
 
 Values = Mapping[str, Any]
 
@@ -46,6 +46,12 @@ def core_config(values: Values) -> CoreConfig:
             f"stay fresh needs {LEAST_REPORTS:g}: raise telemetry_rate, baud_rate or stale_after"
         )
     health = _fields(HEALTH, values)
+    if not schedule.slow_telemetry_period * LEAST_REPORTS <= health["slow_stale_after"]:
+        raise ParameterError(
+            f"slow_telemetry_period is {schedule.slow_telemetry_period:g} s: slow values, the "
+            f"motors' modes among them, would be too old after slow_stale_after, "
+            f"{health['slow_stale_after']:g} s; set that to {LEAST_REPORTS:g} periods or more"
+        )
     health["warn_only_flags"] = tuple(filter(None, health["warn_only_flags"]))
     return _made(
         lambda: CoreConfig(

@@ -88,7 +88,9 @@ class DriverCore:
         self.supervisor = Supervisor(
             self.gate, self.telemetry, self.outbox, config, description, self.notes
         )
-        self.desk = CommandDesk(self.gate, self.telemetry.belief, config, self.notes)
+        self.desk = CommandDesk(
+            self.gate, self.telemetry.belief, config, self.supervisor.unrest, self.notes
+        )
         self.service = ServiceDesk(self.desk)
         self.connected = False
         self.connections = 0
@@ -187,8 +189,13 @@ class DriverCore:
 
     @property
     def may_move(self) -> bool:
-        """Whether the arm moves or may begin to, as far as was written: the guard must watch."""
-        return self.connected and (self.gate.moved or self.gate.demand is not None)
+        """Whether the arm moves, may begin to, or has not been measured at rest since its stop.
+
+        The guard must watch as long.
+        """
+        return self.connected and (
+            self.gate.moved or self.gate.demand is not None or self.supervisor.unconfirmed
+        )
 
     # -- time
 

@@ -16,17 +16,17 @@ class Hold(enum.Enum):
     INACTIVE = ("inactive", "the driver is not active; activate its lifecycle node")
     NO_GUARD = (
         "no_guard",
-        "the guard process that stops the arm when the driver dies does not run; see the log, "
-        "then reset",
+        "the guard process that stops the arm when the driver dies does not run, or has not said "
+        "yet that it holds the port; it is started by itself, and the log says why if it is not",
     )
     NOT_IDENTIFIED = (
         "not_identified",
         "the arm has not said yet what it is; if this lasts, a device does not answer",
     )
-    BAD_LIMITS = (
-        "bad_limits",
-        "the position limits in the arm leave no room within those of the robot description; "
-        "correct whichever is wrong",
+    MISMATCH = (
+        "mismatch",
+        "what the arm says of itself forbids moving it, or is not known yet; `mismatches` in "
+        "arm_state and the log say what",
     )
     NOT_SET_UP = (
         "not_set_up",

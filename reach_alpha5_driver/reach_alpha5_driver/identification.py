@@ -43,6 +43,8 @@ class Question:
     tolerance: float = 0.0
     """By how much two answers may differ that agree, in the unit of the packet. What is measured
     changes by itself; what is stored does not."""
+    is_state: bool = False
+    """It is no property but a state, which may be another each time: any two answers agree."""
 
     @property
     def name(self) -> str:
@@ -51,7 +53,7 @@ class Question:
 
 
 QUESTIONS: Final = (
-    Question(PacketId.MODE, required=True),
+    Question(PacketId.MODE, required=True, is_state=True),
     Question(PacketId.POSITION_LIMITS, required=True),
     Question(PacketId.VELOCITY_LIMITS),
     Question(PacketId.CURRENT_LIMITS),
@@ -247,7 +249,7 @@ class Identification:
         interview.last[packet_id] = answer
         if before is None:
             interview.news = True
-        elif not _agree(before, answer, question.tolerance):
+        elif not _agree(before, answer, question):
             return
         elif not isinstance(answer, _Unreadable):
             interview.settled[packet_id] = answer
@@ -277,8 +279,10 @@ class Identification:
         )
 
 
-def _agree(one: Packet | _Unreadable, other: Packet | _Unreadable, tolerance: float) -> bool:
+def _agree(one: Packet | _Unreadable, other: Packet | _Unreadable, question: Question) -> bool:
     """Say whether two answers mean the same."""
     if isinstance(one, Reading | JointValue) and isinstance(other, Reading | JointValue):
-        return abs(one.value - other.value) <= tolerance
+        return abs(one.value - other.value) <= question.tolerance
+    if question.is_state and type(one) is type(other):
+        return not isinstance(one, _Unreadable) or one == other
     return one == other

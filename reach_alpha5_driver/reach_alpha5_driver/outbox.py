@@ -64,6 +64,7 @@ class Outbox:
         """The stop that is written once more when the wires are quiet."""
         self._farewell = b""
         """What follows the last stop."""
+        self._leaving = False
         self._settings: deque[bytes] = deque()
         self._room: float | None = None
         """Bytes that may wait at most before what was held back is written."""
@@ -76,6 +77,8 @@ class Outbox:
         Where it cannot, a stop has to wait for what was written before it: so that is kept small.
         """
         self._can_purge = can_purge
+        self._leaving = False
+        self._farewell = b""
         self._line.purged()
         self._unsent = self._stop = self._again = b""
         self._settings.clear()
@@ -83,8 +86,10 @@ class Outbox:
         self._room = None
 
     def line_leaving(self) -> None:
-        """Let the arm report nothing by itself any more, behind the stop that comes next."""
+        """Write one more stop, let the arm report nothing by itself any more, and then nothing."""
         self._farewell = QUIET_LINE
+        self._leaving = True
+        self._settings.clear()
 
     def line_closed(self) -> None:
         """Drop what was meant for the line that is gone."""
@@ -204,6 +209,8 @@ class Outbox:
 
     def _fill(self, motion: bytes, now: float) -> bytes:
         data = bytearray(motion)
+        if self._leaving:
+            return bytes(data)
         for frame in self._poller.settings(now):
             self.add_setting(frame)
         waiting = self._line.queued(now)

@@ -2,7 +2,8 @@
 
 A service tool speaks to the driver directly, so nothing arbitrates between it and a pilot: it is
 off unless a parameter switches it on, and while it is on the ordinary input is refused. Stops,
-e-stops, faults, limits and lifetimes hold as ever.
+e-stops, faults and lifetimes hold as ever, and so do limits, but for a preset: its way is the
+arm's own.
 """
 
 from __future__ import annotations

@@ -42,6 +42,9 @@ NOTE_OF = {
 }
 """How a finding is logged."""
 
+CONFIRMABLE_FOR = 2.0
+"""[s] after a stop in which its confirmation is awaited: an arm that is silent gives none."""
+
 REIDENTIFY_AFTER = 1.0
 """[s]; a device that was silent for so long may have been switched off, or be another one."""
 
@@ -85,7 +88,15 @@ class Supervisor:
         self._settings_problem: Problem | None = None
         self._identity: ArmIdentity | None = None
         self._silent = [False] * len(DEVICES)
+        self._connected = False
+        self._jaws_stale = False
         self._estopped_at = math.inf
+        self._switched_off = False
+        """Whether it was somebody's wish that the motors are off: a reset does not undo that."""
+        self._confirmed_stop = -math.inf
+        """When the last stop was written after which the arm was measured at rest."""
+        self.unconfirmed = False
+        """Whether the last stop is not confirmed yet, and may still be."""
         telemetry.on_packet = self._on_packet
         telemetry.on_refused = self.identification.on_refused
 
@@ -94,11 +105,15 @@ class Supervisor:
         self.identification.start(now)
         self.settings.start(now)
         self._silent = [False] * len(DEVICES)
+        self._jaws_stale = False
+        self._connected = True
 
     def line_closed(self, now: float) -> None:
         """Know nothing any more."""
+        self._connected = False
+        self.unconfirmed = False
         self.identification.forget()
-        self.motion.stopped()
+        self.motion.stopped(now)
         self.grip.released(0.0)
         self._rest.forget()
         if self.power.wish is Wish.ON:  # the arm that comes back may be another
@@ -113,6 +128,7 @@ class Supervisor:
         self._look_after_power(now)
         self._look_for_faults(now)
         self._confirm_rest(now)
+        self._note_confirmation(now)
 
     def next_time(self) -> float:
         """Return when the next tick is due if nothing is heard before; inf = never."""
@@ -135,36 +151,46 @@ class Supervisor:
     def want_power(self, on: bool, now: float) -> Problem | None:
         """Switch the motors on or off; return why that cannot be."""
         gate = self._gate
+        self._switched_off = not on
         if not on:
             gate.disengage("power_off", now)
             gate.cut()
             self.power.want(Wish.OFF, now)
             return None
         if gate.estop_level is not StopLevel.NONE or gate.fault_causes:
-            return Problem("latched", "an e-stop or a fault is latched; a reset switches on too")
+            return Problem("latched", "an e-stop or a fault is latched; the reset will switch on")
         self.power.want(Wish.ON, now)
         return None
 
     def on_reset(self, now: float) -> None:
-        """Give the motors their power back, and take faults that still stand as new ones."""
-        self.power.want(Wish.ON, now)
-        self._gate.hold(Hold.UNPOWERED, now)  # until the arm reports that it is not
+        """Give the motors back the power that was cut; take faults that still stand as new ones.
+
+        An arm that is not connected is not waited for: the next one may be another.
+        """
         self.findings = ()
+        if self._connected and not self._switched_off:
+            self.power.want(Wish.ON, now)
+            self._gate.hold(Hold.UNPOWERED, now)  # until the arm reports that it is not
 
     def on_released(self, now: float) -> None:
         """Note what was just written: other joint rates, or a stop."""
         rates = self._gate.released_rates
         self.grip.released(0.0 if math.isnan(rates[JAWS.index]) else rates[JAWS.index])
-        if math.isnan(rates[0]) or not self._gate.moved:
-            self.motion.stopped()
-        else:
+        self._rest.released(rates, now)
+        if self._gate.moved:
             self.motion.released(rates, now)
+        else:
+            self.motion.stopped(now)
+
+    def unrest(self, now: float) -> Problem | None:
+        """Return why no motion may begin: a joint moves, and not because it was told to."""
+        return self._rest.problem(now)
 
     # -- the parts
 
     def _on_packet(self, joint: int, packet: Packet, now: float) -> None:
         self.identification.on_packet(joint, packet, now)
-        self.settings.on_packet(packet)
+        self.settings.on_packet(packet, now)
 
     def _ask(self, questions: Iterable[tuple[int, tuple[int, ...]]]) -> None:
         for device, packets in questions:
@@ -175,8 +201,12 @@ class Supervisor:
             silent = now - joint.heard_at > REIDENTIFY_AFTER
             if self._silent[device.index] and not silent:
                 self.identification.restart(device.index, now)
-                self.settings.restart(device.id, now)
             self._silent[device.index] = silent
+        # What is set in the jaws is lost by the shortest failure of their supply.
+        stale = self._belief.stale(JAWS.index, now)
+        if self._jaws_stale and not stale:
+            self.settings.start(now)
+        self._jaws_stale = stale
         self._ask(self.identification.asks(now))
         self._set_hold(Hold.NOT_IDENTIFIED, not self.identification.complete, now)
         identity = self.identification.identity
@@ -204,12 +234,13 @@ class Supervisor:
                 self._notes.append(Note("error" if grave else "warn", mismatch.reason))
         self.mismatches = found
         held = any(mismatch.severity is Severity.HOLD for mismatch in found)
-        self._set_hold(Hold.BAD_LIMITS, held, now)
+        self._set_hold(Hold.MISMATCH, held or not self.identification.complete, now)
 
     def _set_up(self, now: float) -> None:
         due = self.settings.due(now) if self.identification.complete else None
         if due is not None:
-            self._outbox.add_setting(due.frame)
+            if due.frame:
+                self._outbox.add_setting(due.frame)
             self._ask([(due.device, (due.packet_id,))])
         problem = self.settings.problem
         if problem is not None and problem != self._settings_problem:
@@ -225,14 +256,14 @@ class Supervisor:
             self._estopped_at = math.inf
         elif self.power.wish is not Wish.OFF:
             self._estopped_at = min(self._estopped_at, now)
-            settled = is_confirmed(self._belief, gate.last_stop_at, now)
-            if gate.estop_level is StopLevel.CUT:
-                self.power.want(
-                    Wish.OFF, now
-                )  # the stop has disabled the motors; see that they are
+            settled = is_confirmed(self._belief, self._stopped_at, now)
+            if gate.estop_level is StopLevel.CUT:  # the stop has disabled them; see that it did
+                self.power.want(Wish.OFF, now)
             elif settled or now >= self._estopped_at + self._config.settle_time:
                 gate.cut()
                 self.power.want(Wish.OFF, now)
+        if gate.fault_causes and self.power.wish is Wish.ON:
+            self.power.want(Wish.AS_IT_IS, now)
         modes = [self._mode(device.index, now) for device in DEVICES]
         for device, frame in self.power.due(modes, now).items():
             self._outbox.add_setting(frame)
@@ -281,8 +312,8 @@ class Supervisor:
 
     def _confirm_rest(self, now: float) -> None:
         gate = self._gate
+        self._rest.look(self._belief, now)
         if gate.demand is not None:
-            self._rest.forget()
             return
         beyond = self._rest.next_step(self._belief, gate.last_stop_at, now)
         if beyond is None:
@@ -290,6 +321,23 @@ class Supervisor:
         gate.still_moving(beyond)
         if beyond is not Beyond.NOTHING:
             gate.fault("stop_not_obeyed", now)
+        if beyond is Beyond.DISABLE:
+            self.power.want(Wish.OFF, now)
+
+    def _note_confirmation(self, now: float) -> None:
+        """See whether the last stop is confirmed; until then a guard must watch over it."""
+        gate = self._gate
+        stopped_at = self._stopped_at
+        if gate.demand is None and is_confirmed(self._belief, stopped_at, now):
+            self._confirmed_stop = stopped_at
+        self.unconfirmed = (
+            self._confirmed_stop != stopped_at and now < stopped_at + CONFIRMABLE_FOR
+        )
+
+    @property
+    def _stopped_at(self) -> float:
+        """When the stop that counts was written; inf as long as it is owed."""
+        return math.inf if self._gate.stop_owed else self._gate.last_stop_at
 
     def _set_hold(self, hold: Hold, on: bool, now: float) -> None:
         if on:

@@ -504,7 +504,8 @@ def test_known_fault_an_emergency_stop_that_sends_standby_instead(wiring, level)
     world.run_until(lambda: not world.core.telemetry.poller.awaiting or wiring != RS485)
     pressed = world.estop(level)
     world.hold(2.0)
-    beyond_recall = pressed + UART_FIFO * world.sim.line.byte_time
+    # A frame that lacks nothing but its terminator gets the one that leads the stop.
+    beyond_recall = pressed + (UART_FIFO + 1) * world.sim.line.byte_time
     after = [f for at, f in world.wire if at > pressed and f.packet_id in TELLS]
     told = [(frame.packet_id, frame.device_id, frame.payload) for frame in after]
     zeroes = [(PacketId.VELOCITY, each, bytes(4)) for each in (BROADCAST, *sorted(BY_ID))]

@@ -120,8 +120,8 @@ def test_C10_limits_without_room_hold_the_arm():
     rig = Rig()
     rig.arm.position_limits[4] = (7.0, 9.0)
     rig.connect()
-    assert holds(rig) == ("bad_limits",)
-    assert refused(rig) == "bad_limits"
+    assert holds(rig) == ("mismatch",)
+    assert refused(rig) == "mismatch"
 
 
 def test_limits_of_zero_and_zero_are_none_and_never_a_joint_that_may_not_move():
@@ -140,6 +140,25 @@ def test_B10_the_grip_current_is_set_and_read_back_before_anything_moves():
     assert {device: rig.arm.current_limits[device] for device in (2, 3, 4, 5)} == dict.fromkeys(
         (2, 3, 4, 5), (-0.6, 0.6)
     )
+
+
+@pytest.mark.parametrize("stray", [(-0.6, 0.6), (-0.123, 0.123), (None, None)])
+def test_B10_one_stray_report_of_current_limits_holds_nothing_for_long(stray):
+    rig = Rig().connect()
+    rig.core.receive_data(packets.encode(packets.CurrentLimits(1, *stray)), rig.now)
+    rig.run(0.5)
+    assert holds(rig) == ()
+
+
+def test_B10_jaws_that_were_without_supply_for_a_moment_are_given_their_limit_again():
+    rig = Rig().start_moving()
+    rig.arm.deaf = {1}
+    rig.hold(0.6)
+    rig.arm.current_limits[1] = (-0.6, 0.6)
+    rig.arm.deaf = set()
+    rig.run(0.6)
+    assert rig.arm.current_limits[1] == pytest.approx((-0.4, 0.4))
+    assert holds(rig) == ()
 
 
 # -- power
@@ -228,6 +247,29 @@ def test_power_that_was_cut_stays_cut_over_a_lost_line():
     rig.core.on_connected(rig.now)
     rig.run(2.0)
     assert set(rig.arm.modes.values()) == {Mode.DISABLE}
+
+
+def test_a_reset_without_an_arm_does_not_switch_on_the_one_that_comes():
+    rig = Rig().connect()
+    rig.core.on_disconnected("unplugged", rig.now)
+    rig.core.on_internal_error("made_up", "", rig.now)
+    rig.reset()
+    rig.arm.modes = dict.fromkeys(ALL, Mode.DISABLE)
+    rig.core.on_connected(rig.now)
+    rig.run(2.0)
+    assert set(rig.arm.modes.values()) == {Mode.DISABLE}
+
+
+def test_a_reset_does_not_undo_a_power_off_that_somebody_wanted():
+    rig = Rig().connect()
+    rig.core.on_power(False, rig.now)
+    rig.run(0.5)
+    rig.stop()
+    rig.reset()
+    rig.run(1.0)
+    assert set(rig.arm.modes.values()) == {Mode.DISABLE}
+    assert rig.core.on_power(True, rig.now) is None
+    assert refused(rig) == ""
 
 
 SITUATIONS = {
@@ -385,6 +427,40 @@ def test_the_steps_of_the_escalation_are_told():
     ]
 
 
+def test_what_the_escalation_has_disabled_is_not_switched_on_by_a_reset_that_was_under_way():
+    rig = Rig().start_moving()
+    rig.arm.deaf = {5}  # it reports no mode, so that a wish for power stays
+    rig.stop()
+    rig.reset()
+    rig.arm.stuck, rig.arm.obeys_from = True, Mode.DISABLE
+    rig.arm.velocities[4] = 0.3
+    rig.run(3.0)
+    assert rig.arm.modes[4] is Mode.DISABLE
+    assert not rig.moving
+
+
+def test_rule_14_the_guard_watches_until_rest_is_measured_and_not_only_until_the_stop_is_written():
+    rig = Rig().start_moving()
+    rig.arm.stuck = True
+    rig.stop()
+    rig.run(0.2)
+    assert rig.core.may_move
+    rig.arm.stuck = False
+    rig.run(1.0)
+    assert not rig.moving
+    assert not rig.core.may_move
+
+
+def test_rule_14_the_guard_does_not_watch_for_ever_over_an_arm_that_tells_nothing():
+    rig = Rig().start_moving()
+    rig.arm.deaf = set(ALL)
+    rig.stop()
+    rig.run(1.0)
+    assert rig.core.may_move
+    rig.run(3.0)
+    assert not rig.core.may_move
+
+
 # -- faults
 
 
@@ -514,6 +590,22 @@ def test_B9_a_preset_that_the_arm_has_not_is_refused():
     rig = Rig(service_mode=True).connect()
     rig.core.service.on_preset(4, rig.now, rig.now)
     assert rig.refusal == "unknown_preset"
+
+
+# -- leaving
+
+
+@pytest.mark.parametrize("telemetry", ["request", "heartbeat"])
+def test_nothing_is_said_after_the_farewell(telemetry):
+    rig = Rig(telemetry=telemetry).connect()
+    rig.core.on_shutdown(rig.now)
+    rig.flush()
+    last = rig.arm.heard[-1]
+    assert isinstance(last, packets.HeartbeatFrequency)
+    assert last.frequency == 0
+    heard = len(rig.arm.heard)
+    rig.run(1.0)
+    assert len(rig.arm.heard) == heard
 
 
 # -- telling

@@ -114,13 +114,14 @@ class Survey:
             device_id, packet_ids = self._questions.popleft()
             self._awaited = {(device_id, packet_id) for packet_id in packet_ids}
             self._ask_after = now + ANSWER_TIME
-            self._write(encode(Request(device_id, packet_ids)))
+            self._write(encode(Request(device_id, packet_ids)), self._ask_after)
 
-    def _write(self, data: bytes) -> None:
-        while data:
+    def _write(self, data: bytes, end: float) -> None:
+        """Write as much as the line takes until `end`; a question that is cut is asked again."""
+        while data and (left := end - time.monotonic()) > 0.0:
             data = data[self._line.write(data) :]
             if data:
-                select.select([], [self._line.fileno()], [], ANSWER_TIME)
+                select.select([], [self._line.fileno()], [], left)
 
     def _take(self, data: bytes) -> None:
         now = time.monotonic()

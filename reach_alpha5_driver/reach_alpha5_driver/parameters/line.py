@@ -90,7 +90,8 @@ BACKOFF = (
     Parameter(
         "reconnect_period_max",
         _BACKOFF.reconnect_period_max,
-        "Longest time between two attempts to open the port.",
+        "Longest time between two attempts to open the port; while the arm may be moving, it is "
+        "reconnect_period.",
         "s",
         (0.05, 60.0),
     ),
