@@ -10,9 +10,9 @@ from reach_alpha5_arbiter.driver import BLOCKS, Driver
 from reach_alpha5_arbiter.events import Acquire, Command, Return
 from reach_alpha5_arbiter.latches import Latches
 from reach_alpha5_arbiter.motion import Lease
-from reach_alpha5_arbiter.source import Source
+from reach_alpha5_arbiter.source import Place, Source
 from reach_alpha5_arbiter.tables import Liveness
-from reach_alpha5_common.command import StopLevel
+from reach_alpha5_common.command import MotionCommand, StopLevel, TwistCommand
 from reach_alpha5_common.refusal import Problem
 
 NANO = 1_000_000_000
@@ -27,11 +27,15 @@ class Situation:
     owner: str | None
     max_future: float
     """[s]"""
+    max_twist_lifetime: float
+    """[s]"""
 
 
 def against_command(event: Command, source: Source, situation: Situation) -> Problem | None:
     """Return the first thing that stands against the command, or None."""
-    malformed = event.command.problem()
+    malformed = event.command.problem() or _against_lifetime(
+        event.command, situation.max_twist_lifetime
+    )
     if malformed is not None:
         return malformed
     for code in _against(event, source, situation):
@@ -39,15 +43,15 @@ def against_command(event: Command, source: Source, situation: Situation) -> Pro
     return None
 
 
-def order_after(event: Command, source: Source, problem: Problem | None) -> int | None:
-    """Return the stamp [ns] that later commands are compared with; None = any is in order.
+def order_after(event: Command, source: Source, problem: Problem | None) -> Place | None:
+    """Return the place that those of later commands are compared with; None = any is in order.
 
     A neutral command that is too old restarts the order: were it not so, a sender whose clock was
     set back would be locked out, and the arm could not be steered by it.
     """
     stale = problem is not None and problem.code == RefusalCode.STALE_STAMP.code
     obeyed = problem is None or (stale and event.command.is_neutral)
-    return event.stamp if obeyed else source.last_stamp
+    return Place(event.stamp, event.topic) if obeyed else source.newest
 
 
 def against_acquire(event: Acquire, source: Source | None, owner: str | None) -> Problem | None:
@@ -76,10 +80,13 @@ def _against(event: Command, source: Source, situation: Situation) -> Iterator[R
     yield from _against_presence(source)
     if event.stamp - event.wall > situation.max_future * NANO:
         yield RefusalCode.FUTURE_STAMP
-    if source.last_stamp is not None and event.stamp < source.last_stamp:
+    place = Place(event.stamp, event.topic)
+    if source.newest is not None and place.is_before(source.newest):
         yield RefusalCode.STALE_STAMP
     if event.command.is_neutral:
         return
+    if source.newest is not None and place.is_ambiguous_with(source.newest):
+        yield RefusalCode.STALE_STAMP
     if situation.latches.estop is not StopLevel.NONE:
         yield RefusalCode.ESTOP_LATCHED
     if situation.latches.is_faulted:
@@ -91,6 +98,17 @@ def _against(event: Command, source: Source, situation: Situation) -> Iterator[R
         yield RefusalCode.NOT_OWNER
     if not source.is_armed:
         yield RefusalCode.NEUTRAL_REQUIRED
+
+
+def _against_lifetime(command: MotionCommand, longest: float) -> Problem | None:
+    """Say why a twist could run away: its lifetime is none, or beyond `longest` [s]."""
+    if not isinstance(command, TwistCommand) or command.is_neutral:
+        return None
+    if 0.0 < command.lifetime <= longest:
+        return None
+    return RefusalCode.BAD_LIFETIME.problem(
+        f"lifetime is {command.lifetime:g} s, the longest {longest:g} s"
+    )
 
 
 def _against_presence(source: Source) -> Iterator[RefusalCode]:

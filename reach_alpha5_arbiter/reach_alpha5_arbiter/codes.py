@@ -1,8 +1,8 @@
 """Every code that the arbiter gives: why it stopped, what it refused, what latched.
 
 This is the one table of them. `docs/arbiter.md` is made from it. The codes of a malformed command
-(`not_finite`, `out_of_range`, `unknown_arm_input`, `two_inputs`, `unknown_pose`) belong to the
-command itself and are documented in `reach_alpha5_common.command`.
+(`not_finite`, `out_of_range`, `unknown_arm_input`, `two_inputs`, `unknown_pose`, `name_too_long`)
+belong to the command itself and are documented in `reach_alpha5_common.command`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ class StopCause(Code):
         "driver_heard",
         "The driver is heard for the first time, or again: whatever it still executes is old.",
     )
-    NEUTRAL = ("neutral", "The owner's command asks for no motion.")
+    NEUTRAL = (
+        "neutral",
+        "The owner's command asks for no motion. The one stop that leaves time: `ease_time`.",
+    )
     LIFETIME_ENDED = ("lifetime_ended", "The lifetime that the owner gave its command is over.")
     COMMAND_REFUSED = (
         "command_refused",
@@ -89,13 +92,19 @@ class RefusalCode(Code):
         "more than one client speaks on this source's topics; stop all but one, or give each a "
         "source of its own",
     )
+    BAD_LIFETIME = (
+        "bad_lifetime",
+        "a twist that moves must say for how long; send a lifetime above 0, and not above "
+        "`max_twist_lifetime`",
+    )
     FUTURE_STAMP = (
         "future_stamp",
         "the stamp lies in the future; set the sender's clock, then send a neutral command",
     )
     STALE_STAMP = (
         "stale_stamp",
-        "the stamp is older than that of a command before it; send a neutral command to go on",
+        "the stamp is older than that of a command before it, or the same as that of one on "
+        "another topic; send a neutral command to go on",
     )
     ESTOP_LATCHED = (
         "estop_latched",

@@ -37,6 +37,10 @@ class ArbiterConfig:
     """Time [s] within which feedback has to confirm a stop."""
     max_future: float = 1.0
     """How far [s] a stamp may lie ahead of the arbiter's wall clock."""
+    max_twist_lifetime: float = 2.0
+    """Longest lifetime [s] that a source may give a twist."""
+    ease_time: float = 0.5
+    """Time [s] that the driver has to let the motion fade when its owner asks for no more."""
 
     def __post_init__(self) -> None:
         names = [source.name for source in self.sources]

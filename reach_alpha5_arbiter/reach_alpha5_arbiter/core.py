@@ -14,18 +14,23 @@ command's own lifetime or beyond the lapse of its source's watchdog. Idle, nothi
 A command moves the arm only if nothing stands against it, in this order:
 
 1. it is well formed, its source is live (one client, heard in time, that says it is there), and
-   its stamp is neither from the future nor older than one before it;
+   its stamp is neither from the future nor older than one before it, nor the same as that of one
+   on another topic, since nothing tells which of the two is the newer;
 2. no e-stop and no fault is latched, and the driver is heard, has a powered arm, and agrees;
 3. its source holds the lease, or nobody does (then the command acquires it);
 4. its source is armed: a neutral command was seen since the last thing that disarms.
 
 Whatever ends one of these while the arm moves sends one stop, on the edge, and moves the activity
-from JOGGING to ENDING until feedback confirms rest. A refused command ends what its source had
-asked for before and disarms it: its newest word was not understood or not allowed, so the one
-before it is no longer what it wants, and a stick that was held through a block does not move the
-arm when the block goes. Stamps order and nothing else. A neutral command with a stamp out of order
-still stops the arm, and restarts the order, so that a sender whose clock was set back gets on with
-the next neutral one; a stamp from the future is never remembered.
+from JOGGING to ENDING until feedback confirms rest. When it is the owner that asks for no more, it
+moves to EASING instead: that stop leaves the driver some time to let the motion fade. It is the
+only one that does, and whatever else ends motion meanwhile says the stop at once.
+
+A refused command ends what its source had asked for before and disarms it: its newest word was not
+understood or not allowed, so the one before it is no longer what it wants, and a stick that was
+held through a block does not move the arm when the block goes. Stamps order and nothing else. A
+neutral command with a stamp out of order still stops the arm, and restarts the order, so that a
+sender whose clock was set back gets on with the next neutral one; a stamp from the future is never
+remembered.
 
 Time is looked at before each event: a watchdog, a lifetime or a time-out that has passed takes
 effect before anything that arrives late can count.
@@ -48,7 +53,7 @@ from reach_alpha5_arbiter.codes import FaultCause, RefusalCode, StopCause
 from reach_alpha5_arbiter.config import ArbiterConfig
 from reach_alpha5_arbiter.driver import BLOCKS, Driver, Standing
 from reach_alpha5_arbiter.latches import Latches
-from reach_alpha5_arbiter.motion import Lease, Motion
+from reach_alpha5_arbiter.motion import Lease, Motion, asking
 from reach_alpha5_arbiter.source import MAX_CLIENT_ID, Source
 from reach_alpha5_arbiter.state import Snapshot
 from reach_alpha5_arbiter.tables import (
@@ -63,7 +68,7 @@ from reach_alpha5_arbiter.tables import (
     Tenure,
     Word,
 )
-from reach_alpha5_common.command import CommandKind, DriverCommand, GripperCommand, StopLevel
+from reach_alpha5_common.command import CommandKind, DriverCommand, MotionCommand, StopLevel
 from reach_alpha5_common.refusal import Problem, RefusalLog
 
 UNKNOWN = "(unknown)"
@@ -163,12 +168,14 @@ class MotionArbiter:
         if now >= self._motion.ends_at:
             self._act(ActivityEvent.HALT, StopCause.LIFETIME_ENDED)
         if now >= self._motion.overdue_at:
+            self._act(ActivityEvent.OVERDUE, StopCause.STOP_UNCONFIRMED)
             # An arm out of reach cannot confirm; when it is back it is still and disengaged.
             if self._driver.is_connected:
                 self._latch_fault(FaultCause.STOP_UNCONFIRMED.code)
-            self._act(ActivityEvent.OVERDUE, StopCause.STOP_UNCONFIRMED)
-        owner = self._lease.owner
-        if owner and now - self._lease.idle_since >= self._sources[owner].config.idle_release:
+        owner, idle = self._lease.owner, now - self._lease.idle_since
+        # While its motion fades it stays the owner: whatever ends that at once looks for it there.
+        fades = self._motion.activity is Activity.EASING
+        if owner and not fades and idle >= self._sources[owner].config.idle_release:
             self._change_owner(LeaseEvent.IDLE, None)
 
     def _on_tick(self, event: events.Tick) -> None:
@@ -204,7 +211,7 @@ class MotionArbiter:
 
     def _expel(self, name: str, cause: StopCause) -> None:
         """Take from a source that is not live any more all that it had."""
-        self._sources[name] = replace(self._sources[name], last_stamp=None)
+        self._sources[name] = replace(self._sources[name], newest=None)
         self._disarm(name, ArmingEvent.NOT_LIVE)
         if self._lease.owner == name:
             self._act(ActivityEvent.HALT, cause)
@@ -216,7 +223,11 @@ class MotionArbiter:
         if source is None:
             return
         situation = admission.Situation(
-            self._latches, self._driver, self._lease.owner, self.config.max_future
+            self._latches,
+            self._driver,
+            self._lease.owner,
+            self.config.max_future,
+            self.config.max_twist_lifetime,
         )
         problem = admission.against_command(event, source, situation)
         self._sources[name] = replace(
@@ -224,15 +235,15 @@ class MotionArbiter:
             commands=source.commands + 1,
             refusals=source.refusals + (problem is not None),
             command_at=self._now,
-            last_stamp=admission.order_after(event, source, problem),
+            newest=admission.order_after(event, source, problem),
         )
         if problem is not None:
             self._refuse(problem, name)
             self._disarm(name, ArmingEvent.REFUSED)
-            self._halt_owner(name, StopCause.COMMAND_REFUSED)
+            self._halt_owner(name, ActivityEvent.HALT, StopCause.COMMAND_REFUSED)
         elif command.is_neutral:
             self._sources[name] = self._sources[name].armed_by(ArmingEvent.NEUTRAL)
-            self._halt_owner(name, StopCause.NEUTRAL)
+            self._halt_owner(name, ActivityEvent.EASE, StopCause.NEUTRAL)
         else:
             if self._lease.owner is None:
                 self._change_owner(LeaseEvent.FIRST_MOVE, name)
@@ -296,7 +307,7 @@ class MotionArbiter:
         self._confirm(joints_rest=event.at_rest)
 
     def _confirm(self, joints_rest: bool | None = None, arm_rests: bool | None = None) -> None:
-        if self._motion.activity is Activity.ENDING:
+        if self._motion.activity in (Activity.EASING, Activity.ENDING):
             self._motion = self._motion.confirmed(joints_rest, arm_rests)
             if self._motion.is_confirmed:
                 self._act(ActivityEvent.REST)
@@ -343,7 +354,7 @@ class MotionArbiter:
         self._act(ActivityEvent.INSIST, StopCause.SHUTDOWN)
         self._closed = True
 
-    def _move(self, command: GripperCommand, ends_at: float) -> None:
+    def _move(self, command: MotionCommand, ends_at: float) -> None:
         """Say the owner's command, for no longer than it and its source's watchdog last."""
         now, owner = self._now, self._lease.owner
         assert owner is not None
@@ -354,25 +365,27 @@ class MotionArbiter:
         self._lease = replace(self._lease, idle_since=math.inf)
         lapses_at = self._sources[owner].lapses_at()
         lifetime = min(self.config.command_lifetime, ends_at - now, lapses_at - now)
-        self._say(DriverCommand(CommandKind.INPUT, input=command, lifetime=lifetime))
+        self._say(asking(command, lifetime))
 
     def _act(self, event: ActivityEvent, cause: StopCause | None = None) -> None:
         """Let the activity take an event other than MOVE."""
         row = ACTIVITY.step(self._motion.activity, event)
+        ease = self.config.ease_time if row.word is Word.EASE else 0.0
         if row.then is not row.state:
-            ending = row.then is Activity.ENDING
-            overdue_at = self._now + self.config.stop_confirm_timeout if ending else math.inf
-            self._motion = Motion(row.then, overdue_at=overdue_at)
+            still = row.then is Activity.STILL
+            overdue_at = self._now + ease + self.config.stop_confirm_timeout
+            self._motion = Motion(row.then, overdue_at=math.inf if still else overdue_at)
             if row.state is Activity.JOGGING:
                 self._lease = replace(self._lease, idle_since=self._now)
-        if row.word is Word.STOP:
+        if row.word in (Word.EASE, Word.STOP):
             self._stops += 1
             self._last_stop = (cause, self._now)
-            self._say(DriverCommand(CommandKind.STOP, stop_level=self._latches.estop), cause)
+            level = self._latches.estop
+            self._say(DriverCommand(CommandKind.STOP, stop_level=level, lifetime=ease), cause)
 
-    def _halt_owner(self, name: str, cause: StopCause) -> None:
+    def _halt_owner(self, name: str, event: ActivityEvent, cause: StopCause) -> None:
         if self._lease.owner == name:
-            self._act(ActivityEvent.HALT, cause)
+            self._act(event, cause)
 
     def _say(self, command: DriverCommand, cause: StopCause | None = None) -> None:
         self._sequence += 1

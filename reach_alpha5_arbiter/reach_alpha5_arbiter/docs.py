@@ -47,7 +47,7 @@ def generated() -> str:
         _codes(FaultCause),
         "### Refusals",
         "Beside these, the codes of a malformed command: `not_finite`, `out_of_range`, "
-        "`unknown_arm_input`, `two_inputs`, `unknown_pose`.",
+        "`unknown_arm_input`, `two_inputs`, `unknown_pose`, `name_too_long`.",
         _codes(RefusalCode),
         "## Parameters",
         markdown(PARAMETERS).rstrip(),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from reach_alpha5_arbiter.codes import StopCause
 from reach_alpha5_arbiter.state import Snapshot
-from reach_alpha5_common.command import DriverCommand, GripperCommand
+from reach_alpha5_common.command import DriverCommand, MotionCommand
 from reach_alpha5_common.refusal import Refusal
 
 # ---- in ----------------------------------------------------------------------------------------
@@ -17,11 +17,13 @@ class Command:
     """A command of a source."""
 
     source: str
-    command: GripperCommand
+    command: MotionCommand
     stamp: int
     """The sender's clock [ns since the epoch]: orders, never ages."""
     wall: int
     """Our own wall clock [ns] at receipt: only tells a stamp from the far future."""
+    topic: str = ""
+    """Which of the source's topics it came on: those of one arrive in the order they were sent."""
 
 
 @dataclass(frozen=True, slots=True)

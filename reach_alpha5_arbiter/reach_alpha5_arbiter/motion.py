@@ -6,7 +6,14 @@ import math
 from dataclasses import dataclass, replace
 
 from reach_alpha5_arbiter.tables import ACTIVITY, LEASE, Activity, Tenure
-from reach_alpha5_common.command import GripperCommand
+from reach_alpha5_common.command import CommandKind, DriverCommand, MotionCommand, TwistCommand
+
+
+def asking(command: MotionCommand, lifetime: float) -> DriverCommand:
+    """Return what asks the driver for `command`, for `lifetime` [s]."""
+    if isinstance(command, TwistCommand):
+        return DriverCommand(CommandKind.TWIST, twist=command, lifetime=lifetime)
+    return DriverCommand(CommandKind.INPUT, input=command, lifetime=lifetime)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +39,7 @@ class Motion:
     """What the arm does for us. A command stands exactly while the activity is JOGGING."""
 
     activity: Activity = ACTIVITY.initial
-    command: GripperCommand | None = None
+    command: MotionCommand | None = None
     ends_at: float = math.inf
     """Monotonic time [s] at which the command's own lifetime is over."""
     said_at: float = math.nan

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import TwistStamped
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
 from rclpy.duration import Duration
@@ -40,11 +42,14 @@ from reach_alpha5_arbiter.translate import (
     diagnostics,
     joint_feedback,
 )
+from reach_alpha5_common.command import MotionCommand
 from reach_alpha5_common.messages import (
     driver_command_message,
     gripper_command,
     nanoseconds,
+    stamped_twist_command,
     time_message,
+    twist_command,
 )
 from reach_alpha5_common.node_life import declare, run
 from reach_alpha5_msgs.msg import (
@@ -54,6 +59,7 @@ from reach_alpha5_msgs.msg import (
     DriverCommand,
     EStop,
     GripperCtrl,
+    TwistCtrl,
 )
 from reach_alpha5_msgs.srv import AcquireLease, ReturnLease
 
@@ -85,6 +91,7 @@ class ArbiterNode(Node):
         values |= declare(self, [entry for name in names for entry in source_parameters(name)])
         config = config_from(values)
         self._rest = values["rest_velocity"], values["rest_jaw_velocity"]
+        self._twist_lifetime = values["twist_lifetime"]
         self._arbiter = MotionArbiter(config)
         self._logged: dict[tuple[str, str], float] = {}
 
@@ -118,9 +125,15 @@ class ArbiterNode(Node):
     # ---- in ------------------------------------------------------------------------------------
 
     def _listen_to(self, name: str) -> None:
-        self.create_subscription(
-            GripperCtrl, f"{name}/gripper_ctrl", partial(self._on_gripper_ctrl, name), COMMANDS
-        )
+        for topic, message, read in (
+            ("gripper_ctrl", GripperCtrl, gripper_command),
+            ("twist", TwistStamped, self._read_twist),
+            ("twist_ctrl", TwistCtrl, twist_command),
+        ):
+            heard = partial(self._on_command, name, topic, read)
+            self.create_subscription(message, f"{name}/{topic}", heard, COMMANDS)
+        # The heartbeat alone says who is there, for all topics of commands: a source may use any
+        # of them, and begin and cease to use one, without being gone.
         self.create_subscription(
             ClientHeartbeat,
             f"{name}/heartbeat",
@@ -132,13 +145,19 @@ class ArbiterNode(Node):
             ),
         )
 
-    def _on_gripper_ctrl(self, name: str, message: GripperCtrl) -> None:
+    def _read_twist(self, message: TwistStamped) -> MotionCommand:
+        return stamped_twist_command(message.header.frame_id, message.twist, self._twist_lifetime)
+
+    def _on_command(
+        self, name: str, topic: str, read: Callable[[Any], MotionCommand], message: Any
+    ) -> None:
         self._handle(
             events.Command(
                 name,
-                gripper_command(message),
+                read(message),
                 stamp=nanoseconds(message.header.stamp),
                 wall=time.time_ns(),
+                topic=topic,
             )
         )
 

@@ -12,8 +12,8 @@ PARAMETERS = (
     Parameter(
         "sources",
         ["teleop", "console", "app"],
-        "Names of the sources. Each has the topics `<source>/gripper_ctrl` and "
-        "`<source>/heartbeat` and the parameters `<source>.*`.",
+        "Names of the sources. Each has the topics `<source>/gripper_ctrl`, `<source>/twist`, "
+        "`<source>/twist_ctrl` and `<source>/heartbeat` and the parameters `<source>.*`.",
     ),
     Parameter(
         "repeat_period",
@@ -52,6 +52,29 @@ PARAMETERS = (
         "How far the stamp of a command may lie ahead of the arbiter's wall clock. Ours.",
         unit="s",
         range=(0.0, 60.0),
+    ),
+    Parameter(
+        "twist_lifetime",
+        0.5,
+        "Lifetime of each command on `<source>/twist`, whose message has none: its sender repeats "
+        "it more often. Not above `max_twist_lifetime`. Ours.",
+        unit="s",
+        range=(0.02, 10.0),
+    ),
+    Parameter(
+        "max_twist_lifetime",
+        2.0,
+        "Longest lifetime of a twist that moves; a longer one, or none, is refused. Ours.",
+        unit="s",
+        range=(0.02, 10.0),
+    ),
+    Parameter(
+        "ease_time",
+        0.5,
+        "How long the driver may let the motion fade when the owner asks for no more; every other "
+        "stop is at once. 0 = this one too. Not above the driver's `max_command_lifetime`. Ours.",
+        unit="s",
+        range=(0.0, 0.5),
     ),
     Parameter(
         "rest_velocity",
@@ -133,6 +156,12 @@ def config_from(values: Mapping[str, Any]) -> ArbiterConfig:
         )
         for name in values["sources"]
     )
+    lifetime, longest = values["twist_lifetime"], values["max_twist_lifetime"]
+    if lifetime > longest:
+        raise ParameterError(
+            f"twist_lifetime is {lifetime:g} s; it must not be above max_twist_lifetime "
+            f"({longest:g} s), or every twist is refused"
+        )
     try:
         return ArbiterConfig(
             sources,
@@ -141,6 +170,8 @@ def config_from(values: Mapping[str, Any]) -> ArbiterConfig:
             driver_timeout=values["driver_timeout"],
             stop_confirm_timeout=values["stop_confirm_timeout"],
             max_future=values["max_future"],
+            max_twist_lifetime=longest,
+            ease_time=values["ease_time"],
         )
     except ValueError as error:
         raise ParameterError(str(error)) from error

@@ -27,6 +27,23 @@ MAX_CLIENT_ID = 128
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Where a command stands in the order of the commands of its source."""
+
+    stamp: int
+    """[ns] of the sender's clock."""
+    topic: str
+
+    def is_before(self, other: Place) -> bool:
+        """Say whether its stamp is the older."""
+        return self.stamp < other.stamp
+
+    def is_ambiguous_with(self, other: Place) -> bool:
+        """Say whether nothing tells which is the newer: on one topic, arrival does."""
+        return self.stamp == other.stamp and self.topic != other.topic
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """A source at one moment."""
 
@@ -35,8 +52,8 @@ class Source:
     arming: Arming = ARMING.initial
     clients: tuple[tuple[str, float], ...] = ()
     """(client id, monotonic time of its last heartbeat), the last one heard at the end."""
-    last_stamp: int | None = None
-    """The newest stamp [ns] that was obeyed; None = any stamp is in order."""
+    newest: Place | None = None
+    """The place of the newest command that was obeyed; None = any is in order."""
     heartbeat_at: float = -math.inf
     command_at: float = -math.inf
     commands: int = 0

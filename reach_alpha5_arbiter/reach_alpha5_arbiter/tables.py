@@ -24,8 +24,9 @@ class Word(enum.Enum):
     """What a transition says to the driver."""
 
     NOTHING = "nothing"
-    INPUT = "INPUT"
-    STOP = "STOP"
+    MOTION = "INPUT or TWIST"
+    EASE = "STOP within ease_time"
+    STOP = "STOP at once"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,19 +133,21 @@ class LeaseEvent(enum.Enum):
     LOST = "the owner is not live any more"
 
 
-class Activity(enum.IntEnum):
-    """What the arm is doing for us; the numbers are those of `ArbiterState`."""
+class Activity(enum.Enum):
+    """What the arm is doing for us."""
 
-    STILL = 0
-    JOGGING = 1
-    ENDING = 3
+    STILL = "nothing asks for motion, or nothing may"
+    JOGGING = "the owner's command stands"
+    EASING = "the driver was told to let the motion fade and then to stop; not confirmed yet"
+    ENDING = "the driver was told to stop at once; not confirmed yet"
 
 
 class ActivityEvent(enum.Enum):
     """What changes the activity."""
 
     MOVE = "a moving command that nothing stands against"
-    HALT = "any reason to be still"
+    EASE = "the owner asks for no motion, and nothing else stands against it"
+    HALT = "any other reason to be still"
     INSIST = "a stop that is always said: e-stop, driver heard, exit"
     REST = "feedback since the stop confirms that the arm rests"
     OVERDUE = "the stop was not confirmed within `stop_confirm_timeout`"
@@ -222,13 +225,23 @@ ACTIVITY: Machine[Activity, ActivityEvent] = Machine(
     "activity",
     Activity.STILL,
     (
-        Row(Activity.STILL, ActivityEvent.MOVE, Activity.JOGGING, Word.INPUT),
+        Row(Activity.STILL, ActivityEvent.MOVE, Activity.JOGGING, Word.MOTION),
+        Row(Activity.STILL, ActivityEvent.EASE, Activity.STILL),
         Row(Activity.STILL, ActivityEvent.HALT, Activity.STILL),
         Row(Activity.STILL, ActivityEvent.INSIST, Activity.STILL, Word.STOP),
-        Row(Activity.JOGGING, ActivityEvent.MOVE, Activity.JOGGING, Word.INPUT),
+        Row(Activity.JOGGING, ActivityEvent.MOVE, Activity.JOGGING, Word.MOTION),
+        Row(Activity.JOGGING, ActivityEvent.EASE, Activity.EASING, Word.EASE),
         Row(Activity.JOGGING, ActivityEvent.HALT, Activity.ENDING, Word.STOP),
         Row(Activity.JOGGING, ActivityEvent.INSIST, Activity.ENDING, Word.STOP),
-        Row(Activity.ENDING, ActivityEvent.MOVE, Activity.JOGGING, Word.INPUT),
+        Row(Activity.EASING, ActivityEvent.MOVE, Activity.JOGGING, Word.MOTION),
+        Row(Activity.EASING, ActivityEvent.EASE, Activity.EASING),
+        # What comes while the motion fades does not wait until it has.
+        Row(Activity.EASING, ActivityEvent.HALT, Activity.ENDING, Word.STOP),
+        Row(Activity.EASING, ActivityEvent.INSIST, Activity.ENDING, Word.STOP),
+        Row(Activity.EASING, ActivityEvent.REST, Activity.STILL),
+        Row(Activity.EASING, ActivityEvent.OVERDUE, Activity.STILL, Word.STOP),
+        Row(Activity.ENDING, ActivityEvent.MOVE, Activity.JOGGING, Word.MOTION),
+        Row(Activity.ENDING, ActivityEvent.EASE, Activity.ENDING),
         Row(Activity.ENDING, ActivityEvent.HALT, Activity.ENDING),
         Row(Activity.ENDING, ActivityEvent.INSIST, Activity.ENDING, Word.STOP),
         Row(Activity.ENDING, ActivityEvent.REST, Activity.STILL),

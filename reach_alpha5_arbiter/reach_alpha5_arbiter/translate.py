@@ -10,11 +10,20 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
 from reach_alpha5_arbiter.events import ArmReport, JointFeedback
 from reach_alpha5_arbiter.state import Snapshot, SourceSnapshot
+from reach_alpha5_arbiter.tables import Activity
 from reach_alpha5_common.messages import duration, refusal_message
 from reach_alpha5_msgs import msg
 
 JAWS = "axis_a"
 """The joint, after any prefix, whose velocity is in m/s."""
+
+ACTIVITIES = {
+    Activity.STILL: msg.ArbiterState.STILL,
+    Activity.JOGGING: msg.ArbiterState.JOGGING,
+    # To others a stop is a stop: it was sent, and is not confirmed yet.
+    Activity.EASING: msg.ArbiterState.ENDING,
+    Activity.ENDING: msg.ArbiterState.ENDING,
+}
 
 Stamp = Callable[[float], Time]
 """Gives the wall-clock time of a monotonic time."""
@@ -60,7 +69,7 @@ def arbiter_state(snapshot: Snapshot, now: Time, stamp: Stamp) -> msg.ArbiterSta
         owner=snapshot.owner,
         lease_epoch=snapshot.lease_epoch,
         lease_age=_duration(snapshot.lease_age),
-        activity=int(snapshot.activity),
+        activity=ACTIVITIES[snapshot.activity],
         estop_latched=snapshot.estop_latched,
         estop_level=int(snapshot.estop_level),
         estop_source=snapshot.estop_source,

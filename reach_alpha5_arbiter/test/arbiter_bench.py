@@ -20,7 +20,9 @@ from reach_alpha5_common.command import (
     GripperCommand,
     GripperVelocities,
     KnownPose,
+    MotionCommand,
     Pose,
+    TwistCommand,
 )
 
 PAD, APP, BOT = "teleop", "app", "autonomy"
@@ -36,6 +38,8 @@ RIGHT = GripperCommand(arm_input=ArmInput.CARTESIAN, cartesian=Cartesian(y=0.5))
 JAWS_ONLY = GripperCommand(GripperVelocities(grip=-0.5))
 POSE = GripperCommand(arm_input=ArmInput.KNOWN_POSE, known_pose=KnownPose(Pose.STOWED, 0.7))
 POSE_HELD = GripperCommand(arm_input=ArmInput.KNOWN_POSE, known_pose=KnownPose(Pose.STOWED, 0.0))
+TWIST = TwistCommand("tool", linear=(0.0, 0.0, 0.05), lifetime=0.4)
+TWIST_HELD = TwistCommand("tool")
 NONSENSE = GripperCommand(arm_input=ArmInput.CARTESIAN, cartesian=Cartesian(x=float("nan")))
 
 WALL = 1_700_000_000_000_000_000
@@ -115,22 +119,23 @@ class Bench:
         return events.Heartbeat(name, self.clients[name], present)
 
     def command(
-        self, name: str, command: GripperCommand, stamp: int | None = None
+        self, name: str, command: MotionCommand, stamp: int | None = None, topic: str = ""
     ) -> list[events.Output]:
         """A command, stamped rightly unless `stamp` says otherwise."""
         wall = WALL + round(self.now * 1e9)
-        return self.hear(events.Command(name, command, wall if stamp is None else stamp, wall))
+        stamp = wall if stamp is None else stamp
+        return self.hear(events.Command(name, command, stamp, wall, topic))
 
     def arm(self, name: str = PAD) -> None:
         """Make a source live and armed."""
         self.hear(self.beat(name))
         self.command(name, STILL)
 
-    def jog(self, name: str = PAD, command: GripperCommand = FORWARD) -> None:
+    def jog(self, name: str = PAD, command: MotionCommand = FORWARD) -> None:
         """Bring a source to move the arm."""
         self.arm(name)
         out = self.command(name, command)
-        assert kinds(out) == ["INPUT"], out
+        assert [word.motion for word in sent(out)] == [command], out
         self.said.clear()
 
     @property

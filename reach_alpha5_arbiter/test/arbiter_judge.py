@@ -15,7 +15,13 @@ from reach_alpha5_arbiter.codes import StopCause
 from reach_alpha5_arbiter.config import ArbiterConfig
 from reach_alpha5_arbiter.state import Snapshot
 from reach_alpha5_arbiter.tables import Activity
-from reach_alpha5_common.command import CommandKind, DriverCommand, GripperCommand, StopLevel
+from reach_alpha5_common.command import (
+    CommandKind,
+    DriverCommand,
+    MotionCommand,
+    StopLevel,
+    TwistCommand,
+)
 
 ALWAYS_SAID = {
     StopCause.ESTOP,
@@ -23,6 +29,9 @@ ALWAYS_SAID = {
     StopCause.STOP_UNCONFIRMED,
     StopCause.SHUTDOWN,
 }
+
+KINDS = {CommandKind.INPUT: False, CommandKind.TWIST: True}
+"""The words that ask for motion, and whether they carry a twist."""
 
 
 class Unsafe(AssertionError):
@@ -43,7 +52,11 @@ class Judge:
         self.faulted = False
         self.report: events.ArmReport | None = None
         self.reported_at = -math.inf
-        self.moving: tuple[str, GripperCommand, float] | None = None
+        self.moving: tuple[str, MotionCommand, float] | None = None
+        self.easing = ""
+        """Whose motion fades: the last word was a stop that is not at once."""
+        self.newest: dict[str, tuple[int, str]] = {}
+        """Stamp and topic of the newest command of a source that was obeyed."""
         self.sequence = 0
         self.closed = False
 
@@ -52,6 +65,7 @@ class Judge:
         twin.beats = {name: dict(beats) for name, beats in self.beats.items()}
         twin.present = dict(self.present)
         twin.neutral_seen = dict(self.neutral_seen)
+        twin.newest = dict(self.newest)
         return twin
 
     def observe(self, event: events.Event, now: float, outputs: list[events.Output]) -> None:
@@ -61,9 +75,11 @@ class Judge:
             return
         self._pass_time(now)
         refused = any(isinstance(out, events.Refused) for out in outputs)
+        if isinstance(event, events.Command) and event.source in self.config:
+            self._judge_order(event, outputs)
         self._take(event, now, refused)
         said = [out for out in outputs if isinstance(out, events.Send)]
-        was_moving = self.moving is not None
+        was_moving = self.moving is not None or bool(self.easing)
         for out in said:
             self.sequence += 1
             self._demand(out.command.sequence == self.sequence, "sequence grows by one")
@@ -87,27 +103,64 @@ class Judge:
         for change in outputs:
             if isinstance(change, events.StateChanged):
                 self.seen = change.snapshot
+        if self.seen.activity is Activity.STILL:
+            self.easing = ""
         self._judge_rest(now)
+
+    def _judge_order(self, event: events.Command, outputs: list[events.Output]) -> None:
+        codes = [out.refusal.code for out in outputs if isinstance(out, events.Refused)]
+        neutral, (stamp, topic) = event.command.is_neutral, self.newest.get(event.source, (0, ""))
+        if event.source in self.newest and not codes:
+            certain = stamp < event.stamp or (stamp == event.stamp and topic == event.topic)
+            self._demand(certain or neutral, "rule 6: motion is the newest command for certain")
+            self._demand(stamp <= event.stamp, "rule 6: an older command is dropped")
+        if not codes or (neutral and codes == ["stale_stamp"]):
+            self.newest[event.source] = event.stamp, event.topic
 
     def _judge_word(self, event: events.Event, now: float, out: events.Send) -> None:
         command = out.command
         if command.kind is CommandKind.STOP:
+            self._judge_stop(event, out)
             self.moving = None
         elif command.kind is CommandKind.RESET:
             self._demand(isinstance(event, events.Reset), "rule 2: a reset is asked for")
-            self._demand(self.moving is None, "rule 2: a reset leaves nothing moving")
+            self._demand(
+                self.moving is None and not self.easing, "rule 2: a reset leaves nothing moving"
+            )
         else:
-            self._demand(command.kind is CommandKind.INPUT, "only known words")
-            self._judge_input(event, now, command)
+            self._demand(command.kind in KINDS, "only known words")
+            self.easing = ""
+            self._judge_motion(event, now, command)
 
-    def _judge_input(self, event: events.Event, now: float, command: DriverCommand) -> None:
+    def _judge_stop(self, event: events.Event, out: events.Send) -> None:
+        eases = out.cause is StopCause.NEUTRAL
+        self._demand(
+            out.command.lifetime == (self.arbiter_config.ease_time if eases else 0.0),
+            "only the stop that the owner asks for leaves time, and never more than is configured",
+        )
+        self.easing = ""
+        if eases:
+            self._demand(self.moving is not None, "only motion fades")
+            assert self.moving is not None
+            asked = isinstance(event, events.Command) and event.command.is_neutral
+            self._demand(asked and event.source == self.moving[0], "its owner asked for that")
+            self._demand(out.command.stop_level is StopLevel.NONE, "no latch leaves time")
+            self.easing = self.moving[0]
+
+    def _judge_motion(self, event: events.Event, now: float, command: DriverCommand) -> None:
         if isinstance(event, events.Command):
             ends = now + event.command.lifetime if event.command.lifetime else math.inf
             self.moving = event.source, event.command, ends
         self._demand(self.moving is not None, "rule 6: only a command that stands is repeated")
         assert self.moving is not None
         name, asked, ends = self.moving
-        self._demand(command.input == asked, "the owner's command is said as it is")
+        self._demand(command.motion == asked, "the owner's command is said as it is")
+        twists = isinstance(asked, TwistCommand)
+        self._demand(KINDS[command.kind] == twists, "a twist is said as a twist")
+        self._demand(
+            not twists or 0 < asked.lifetime <= self.arbiter_config.max_twist_lifetime,
+            "S2: a twist ends by itself, soon",
+        )
         self._demand(not asked.is_neutral, "rule 9: no stream of zeroes")
         self._demand(asked.problem() is None, "rule 10: nothing malformed passes")
         lapse = max(self.beats[name].values(), default=-math.inf)
@@ -126,9 +179,13 @@ class Judge:
         )
         self._demand(not seen.owner or self._live(seen.owner), "rule 4: the owner is there")
         self._demand(seen.estop_latched or self.estop is StopLevel.NONE, "rule 1: latched")
-        if self.moving is None:
+        self._demand(
+            (seen.activity is Activity.EASING) == bool(self.easing),
+            "whatever else ends motion while it fades says the stop at once",
+        )
+        if self.moving is None and not self.easing:
             return
-        name, _, ends = self.moving
+        name, _, ends = self.moving or (self.easing, None, math.inf)
         self._demand(seen.owner == name, "rule 4: only the owner moves")
         self._demand(self._live(name), "rule 7: a source that is gone moves nothing")
         self._demand(self.neutral_seen[name], "rule 3: neutral came first")
@@ -172,6 +229,7 @@ class Judge:
         for name in self.beats:
             if not self._live(name):
                 self.neutral_seen[name] = False
+                self.newest.pop(name, None)
 
     def _forget_neutral(self) -> None:
         self.neutral_seen = dict.fromkeys(self.neutral_seen, False)
@@ -182,6 +240,7 @@ class Judge:
             self.beats[name] = {c: at for c, at in beats.items() if now - at < timeout}
             if not self._live(name):
                 self.neutral_seen[name] = False
+                self.newest.pop(name, None)
         if now - self.reported_at >= self.arbiter_config.driver_timeout and self.report:
             self.report = None
             self._forget_neutral()

@@ -15,12 +15,15 @@ from typing import Any
 import pytest
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import TwistStamped
 from rclpy.context import Context
+from rclpy.duration import Duration
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_srvs.srv import Trigger
 
+from reach_alpha5_common.messages import seconds
 from reach_alpha5_msgs.msg import (
     ArbiterState,
     ArmState,
@@ -29,6 +32,7 @@ from reach_alpha5_msgs.msg import (
     EStop,
     GripperCtrl,
     JointHealth,
+    TwistCtrl,
 )
 from reach_alpha5_msgs.srv import AcquireLease, ReturnLease
 
@@ -77,6 +81,8 @@ class Peers(Node):
             name: self.create_publisher(GripperCtrl, f"{name}/gripper_ctrl", 10)
             for name in ("teleop", "app")
         }
+        self.twists = self.create_publisher(TwistStamped, "teleop/twist", 10)
+        self.twist_ctrls = self.create_publisher(TwistCtrl, "teleop/twist_ctrl", 10)
         self.create_timer(0.05, self._beat)
 
     def _on_command(self, command: DriverCommand) -> None:
@@ -110,6 +116,24 @@ class Peers(Node):
             message.arm_input = GripperCtrl.ARM_INPUT_CARTESIAN
             message.cartesian.x = x
         self.commands[name].publish(message)
+
+    def say_twist(self, z: float, seconds_ago: int = 0) -> None:
+        message = TwistStamped()
+        message.header.stamp = self.get_clock().now().to_msg()
+        message.header.stamp.sec -= seconds_ago
+        message.header.frame_id = "tool"
+        message.twist.linear.z = z
+        until(self.twists.get_subscription_count, "the arbiter listens to twists")
+        self.twists.publish(message)
+
+    def say_twist_ctrl(self, lifetime: float) -> None:
+        message = TwistCtrl(grip_velocity=0.5, maximum_acceleration=0.2)
+        message.header.stamp = self.get_clock().now().to_msg()
+        message.header.frame_id = "base_link_frd"
+        message.twist.linear.x = -0.1
+        message.lifetime = Duration(seconds=lifetime).to_msg()
+        until(self.twist_ctrls.get_subscription_count, "the arbiter listens to twist commands")
+        self.twist_ctrls.publish(message)
 
     def arm_source(self, name: str = "teleop") -> None:
         """Bring a source to count: live and armed."""
@@ -188,6 +212,7 @@ pytestmark = pytest.mark.usefixtures("arbiter")
 def test_B7_U4_a_command_stands_until_its_release_sends_one_stop_and_then_silence(
     peers: Peers,
 ) -> None:
+    peers.arm.state = ArmState.EXECUTING
     peers.jog()
     inputs = peers.words(DriverCommand.INPUT)
     assert {command.input.cartesian.x for command in inputs} == {1.0}
@@ -195,6 +220,10 @@ def test_B7_U4_a_command_stands_until_its_release_sends_one_stop_and_then_silenc
     stops = len(peers.words(DriverCommand.STOP))
     peers.say("teleop", 0.0)
     until(lambda: peers.state.last_stop_cause == "neutral", "the stop is shown")
+    assert peers.state.activity == ArbiterState.ENDING
+    assert seconds(peers.words(DriverCommand.STOP)[-1].lifetime) == 0.5
+    # Until the motion has faded, the driver says that a demand moves the arm.
+    peers.arm.state = ArmState.ENABLED
     until(lambda: peers.state.activity == ArbiterState.STILL, "the stop is confirmed")
     heard = len(peers.heard)
     until(lambda: peers.state.owner == "", "the idle lease is released")
@@ -202,6 +231,50 @@ def test_B7_U4_a_command_stands_until_its_release_sends_one_stop_and_then_silenc
     assert len(peers.words(DriverCommand.STOP)) == stops + 1
     numbers = [command.sequence for command in peers.heard]
     assert numbers == list(range(1, len(numbers) + 1))
+
+
+def test_D8_S2_a_stock_twist_reaches_the_driver_and_its_end_stops_the_arm(peers: Peers) -> None:
+    peers.arm_source()
+    peers.say_twist(0.05)
+    until(lambda: peers.state.last_stop_cause == "lifetime_ended", "it ended")
+    twists = peers.words(DriverCommand.TWIST)
+    assert {(c.twist.header.frame_id, c.twist.twist.linear.z) for c in twists} == {("tool", 0.05)}
+    assert {seconds(c.twist.lifetime) for c in twists} == {0.5}
+    assert {c.twist.maximum_acceleration for c in twists} == {0.0}
+    assert all(0 < seconds(c.lifetime) <= 0.25 for c in twists)
+    assert len(twists) > 2
+    assert seconds(peers.words(DriverCommand.STOP)[-1].lifetime) == 0
+
+    # Nothing is wrong with its source; and what has a lifetime of its own is said as it came.
+    peers.say_twist_ctrl(2.0)
+    until(lambda: len(peers.words(DriverCommand.TWIST)) > len(twists) + 2, "it is repeated")
+    twist = peers.words(DriverCommand.TWIST)[-1].twist
+    assert (twist.header.frame_id, twist.twist.linear.x) == ("base_link_frd", -0.1)
+    assert (twist.grip_velocity, twist.maximum_acceleration) == (0.5, 0.2)
+
+    # A neutral on any topic ends what came on another.
+    peers.say_twist(0.0)
+    until(lambda: peers.state.last_stop_cause == "neutral", "it is let go")
+    assert seconds(peers.words(DriverCommand.STOP)[-1].lifetime) == 0.5
+    assert peers.status("teleop").refusals == 0
+
+
+def test_rule6_rule10_a_twist_that_lasts_too_long_is_no_number_or_is_old_is_refused(
+    peers: Peers,
+) -> None:
+    say = {
+        "bad_lifetime": lambda: peers.say_twist_ctrl(2.1),
+        "not_finite": lambda: peers.say_twist(float("nan")),
+        "stale_stamp": lambda: peers.say_twist(0.05, seconds_ago=10),
+    }
+    for number, (code, speak) in enumerate(say.items(), start=1):
+        peers.jog()
+        speak()
+        until(lambda code=code: peers.state.last_refusal.code == code, code)
+        assert peers.state.last_refusal.count == 1
+        assert peers.status("teleop").refusals == number
+        until(lambda: peers.heard[-1].kind == DriverCommand.STOP, "the one before it ends")
+    assert peers.words(DriverCommand.TWIST) == []
 
 
 def test_U1_a_source_that_falls_silent_stops_the_arm(peers: Peers) -> None:

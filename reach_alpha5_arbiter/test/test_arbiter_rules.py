@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -9,6 +10,7 @@ import pytest
 from arbiter_bench import (
     APP,
     BOT,
+    CONFIG,
     DAY,
     FORWARD,
     HOUR,
@@ -18,6 +20,8 @@ from arbiter_bench import (
     POSE,
     POSE_HELD,
     RIGHT,
+    TWIST,
+    TWIST_HELD,
     WALL,
     Bench,
     kinds,
@@ -33,7 +37,12 @@ from reach_alpha5_arbiter.codes import StopCause
 from reach_alpha5_arbiter.config import ArbiterConfig, SourceConfig
 from reach_alpha5_arbiter.driver import ArmCondition
 from reach_alpha5_arbiter.tables import Activity
-from reach_alpha5_common.command import STILL, CommandKind, GripperCommand, StopLevel
+from reach_alpha5_common.command import (
+    STILL,
+    CommandKind,
+    GripperCommand,
+    StopLevel,
+)
 
 ESTOP = events.EStopPress(StopLevel.CUT, "pilot", "a hand in the way")
 
@@ -482,6 +491,103 @@ def test_U6_a_lapse_restarts_the_order_of_stamps() -> None:
     assert kinds(bench.command(PAD, FORWARD, stamp=WALL - HOUR + 1)) == ["INPUT"]
 
 
+# ---- twists ------------------------------------------------------------------------------------
+
+
+def test_D8_S2_a_twist_is_said_as_a_twist_until_its_lifetime_ends() -> None:
+    bench = Bench()
+    bench.arm()
+    (word,) = sent(bench.command(PAD, TWIST))
+    assert (word.kind, word.twist, word.input) == (CommandKind.TWIST, TWIST, STILL)
+    out = bench.wait(0.5, [PAD])
+    assert stops(out) == [StopCause.LIFETIME_ENDED]
+    words = [word for word in sent(out) if word.kind is not CommandKind.STOP]
+    assert {(word.kind, word.twist) for word in words} == {(CommandKind.TWIST, TWIST)}
+    assert len(words) >= 6
+    assert kinds(bench.command(PAD, TWIST)) == ["TWIST"]
+
+
+@pytest.mark.parametrize("lifetime", [0.0, math.nextafter(2.0, 3.0), 3600.0])
+def test_S2_a_twist_that_could_run_away_is_refused_and_ends_what_was_before(
+    lifetime: float,
+) -> None:
+    bench = Bench()
+    bench.jog(PAD, TWIST)
+    out = bench.command(PAD, replace(TWIST, lifetime=lifetime))
+    assert (refused(out), stops(out)) == (["bad_lifetime"], [StopCause.COMMAND_REFUSED])
+    refusal = bench.state.last_refusal
+    assert refusal is not None
+    assert "the longest 2 s" in refusal.reason
+    assert refused(bench.command(PAD, TWIST)) == ["neutral_required"]
+
+
+def test_S2_the_longest_lifetime_of_a_twist_is_configured() -> None:
+    bench = Bench(replace(CONFIG, max_twist_lifetime=0.4))
+    bench.jog(PAD, TWIST)
+    assert refused(bench.command(PAD, replace(TWIST, lifetime=0.5))) == ["bad_lifetime"]
+
+
+def test_a_twist_that_does_not_move_is_a_neutral_and_needs_no_lifetime() -> None:
+    bench = Bench()
+    bench.hear(bench.beat(PAD))
+    assert refused(bench.command(PAD, TWIST_HELD)) == []
+    assert kinds(bench.command(PAD, TWIST)) == ["TWIST"]
+    assert stops(bench.command(PAD, TWIST_HELD)) == [StopCause.NEUTRAL]
+
+
+def test_rule10_a_malformed_twist_is_refused_and_counted() -> None:
+    bench = Bench()
+    bench.jog(PAD, TWIST)
+    out = bench.command(PAD, replace(TWIST, angular=(0.0, math.nan, 0.0)))
+    assert (refused(out), stops(out)) == (["not_finite"], [StopCause.COMMAND_REFUSED])
+    assert refused(bench.command(PAD, replace(TWIST, grip=-1.1))) == ["out_of_range"]
+    assert bench.source(PAD).refusals == 2
+
+
+def test_the_newest_command_counts_whichever_kind_it_is() -> None:
+    bench = Bench()
+    bench.jog(PAD, FORWARD)
+    for command in (TWIST, RIGHT, TWIST, JAWS_ONLY):
+        bench.command(PAD, command)
+        assert {word.motion for word in sent(bench.wait(0.2, [PAD]))} == {command}
+
+
+def test_a_twist_passes_no_block_that_stands_against_another_command() -> None:
+    bench = Bench()
+    bench.hear(bench.beat(PAD), bench.beat(APP))
+    assert refused(bench.command(PAD, TWIST)) == ["neutral_required"]
+    bench.jog(APP)
+    bench.command(PAD, STILL)
+    assert refused(bench.command(PAD, TWIST)) == ["not_owner"]
+    bench.hear(ESTOP)
+    assert refused(bench.command(PAD, TWIST)) == ["estop_latched"]
+
+
+def test_rule6_the_stamps_of_a_source_are_in_one_order_over_its_topics() -> None:
+    bench = Bench()
+    bench.hear(bench.beat(PAD))
+    bench.command(PAD, STILL, stamp=WALL, topic="gripper_ctrl")
+    assert kinds(bench.command(PAD, TWIST, stamp=WALL + 20, topic="twist")) == ["TWIST"]
+    out = bench.command(PAD, FORWARD, stamp=WALL + 10, topic="gripper_ctrl")
+    assert (refused(out), stops(out)) == (["stale_stamp"], [StopCause.COMMAND_REFUSED])
+
+
+@pytest.mark.parametrize("stamp", [0, WALL])
+def test_rule6_motion_on_another_topic_counts_only_if_it_is_the_newer_for_certain(
+    stamp: int,
+) -> None:
+    bench = Bench()
+    bench.hear(bench.beat(PAD))
+    bench.command(PAD, STILL, stamp, "twist")
+    assert kinds(bench.command(PAD, TWIST, stamp, "twist")) == ["TWIST"]
+    # The release came on one topic; what was sent before it on another one may arrive after it.
+    assert stops(bench.command(PAD, STILL, stamp, "gripper_ctrl")) == [StopCause.NEUTRAL]
+    assert refused(bench.command(PAD, TWIST, stamp, "twist")) == ["stale_stamp"]
+    # A neutral on the topic that is used from now on is enough, stamps or not.
+    bench.command(PAD, STILL, stamp, "twist")
+    assert kinds(bench.command(PAD, TWIST, stamp, "twist")) == ["TWIST"]
+
+
 # ---- rule 7: gone, silent, and two -------------------------------------------------------------
 
 
@@ -587,7 +693,7 @@ def test_D7_the_activity_ends_when_feedback_confirms_rest() -> None:
     bench.command(PAD, STILL)
     for feedback in (executing, events.JointFeedback(True), events.JointFeedback(False), report()):
         bench.hear(feedback)
-        assert bench.state.activity is Activity.ENDING
+        assert bench.state.activity is Activity.EASING
     bench.hear(events.JointFeedback(True))
     assert bench.state.activity is Activity.STILL
     assert not bench.state.fault_latched
@@ -623,6 +729,90 @@ def test_rule9_a_stop_that_is_not_confirmed_is_repeated_once_and_latches_a_fault
     assert stops(out) == [StopCause.STOP_UNCONFIRMED]
     assert bench.state.activity is Activity.STILL
     assert bench.state.fault_causes == ("stop_unconfirmed",)
+
+
+def test_the_stop_that_the_owner_asks_for_leaves_the_motion_time_to_fade() -> None:
+    bench = Bench()
+    for command in (STILL, TWIST_HELD, POSE_HELD):
+        bench.jog()
+        (stop,) = sent(bench.command(PAD, command))
+        assert (stop.kind, stop.lifetime) == (CommandKind.STOP, 0.5)
+    bench = Bench(replace(CONFIG, ease_time=0.0))
+    bench.jog()
+    (stop,) = sent(bench.command(PAD, STILL))
+    assert stop.lifetime == 0.0
+
+
+ENDINGS: list[tuple[events.Event, StopCause]] = [
+    (ESTOP, StopCause.ESTOP),
+    (events.Reset(), StopCause.RESET),
+    (events.Shutdown(), StopCause.SHUTDOWN),
+    (events.SourceGone(PAD), StopCause.SOURCE_GONE),
+    (events.Heartbeat(PAD, "teleop-1", False), StopCause.SOURCE_GONE),
+    (events.Heartbeat(PAD, "intruder", True), StopCause.TWO_CLIENTS),
+    (events.Acquire(APP, "app-1", take=True), StopCause.LEASE_TAKEN),
+    (events.Return(PAD, "teleop-1"), StopCause.LEASE_RETURNED),
+    (events.Command(PAD, NONSENSE, 0, 0), StopCause.COMMAND_REFUSED),
+    (report(ArmCondition.MAJOR_FAULT), StopCause.FAULT),
+    (report(emo=True, epoch=1), StopCause.ESTOP),
+    (report(holds=("no_guard",)), StopCause.ARM_HELD),
+]
+
+
+@pytest.mark.parametrize(("event", "cause"), ENDINGS)
+@pytest.mark.parametrize("fading", [False, True])
+def test_rule1_rule7_whatever_else_ends_motion_ends_it_at_once_also_while_it_fades(
+    event: events.Event, cause: StopCause, fading: bool
+) -> None:
+    bench = Bench()
+    bench.jog()
+    bench.hear(bench.beat(APP))
+    if fading:
+        bench.command(PAD, STILL)
+    out = bench.hear(event)
+    assert stops(out) == [cause]
+    assert all(word.lifetime == 0.0 for word in sent(out))
+    if not isinstance(event, (events.EStopPress, events.Shutdown)):
+        assert stops(bench.hear(event)) == [], "said once"
+
+
+def test_rule6_a_source_that_falls_silent_while_its_motion_fades_ends_it_at_once() -> None:
+    bench = Bench()
+    bench.jog()
+    bench.wait(0.3)
+    bench.command(PAD, STILL)
+    (stop,) = sent(bench.wait(0.3, rests=False))
+    assert stop.lifetime == 0.0
+    assert bench.state.last_stop_cause is StopCause.SOURCE_SILENT
+
+
+def test_rule9_a_second_neutral_does_not_make_the_fading_last_longer() -> None:
+    bench = Bench()
+    bench.jog()
+    bench.command(PAD, STILL)
+    assert sent(bench.command(PAD, STILL)) == []
+    assert sent(bench.command(PAD, TWIST_HELD)) == []
+
+
+def test_rule9_the_time_to_confirm_a_stop_begins_when_the_motion_must_have_faded() -> None:
+    bench = Bench()
+    bench.jog()
+    bench.command(PAD, STILL)
+    executing = report(ArmCondition.EXECUTING)
+    assert stops(bench.wait(0.5, [PAD], executing, rests=False)) == []
+    assert stops(bench.wait(1.9, [PAD], rests=False)) == []
+    assert stops(bench.wait(0.2, [PAD], rests=False)) == [StopCause.STOP_UNCONFIRMED]
+
+
+def test_rule4_an_idle_owner_keeps_the_lease_until_its_motion_has_faded() -> None:
+    hasty = replace(CONFIG.sources[0], idle_release=0.1)
+    bench = Bench(replace(CONFIG, sources=(hasty,)))
+    bench.jog()
+    bench.command(PAD, STILL)
+    bench.wait(0.3, [PAD], report(ArmCondition.EXECUTING), rests=False)
+    assert bench.state.owner == PAD
+    bench.wait(0.1, [PAD], rests=True)
+    assert bench.state.owner == ""
 
 
 def test_rule9_motion_may_go_on_while_a_stop_is_not_confirmed_yet() -> None:

@@ -49,14 +49,23 @@ def test_a_pair_that_is_not_listed_is_illegal() -> None:
 
 
 def test_rule9_the_tables_say_a_stop_exactly_when_jogging_ends_or_when_it_is_insisted_on() -> None:
-    said = {(row.state, row.event) for row in ACTIVITY.rows if row.word is Word.STOP}
+    said = {(row.state, row.event) for row in ACTIVITY.rows if row.word in (Word.STOP, Word.EASE)}
     edges = {
         (row.state, row.event)
         for row in ACTIVITY.rows
         if row.state is Activity.JOGGING and row.then is not Activity.JOGGING
     }
     insisted = {(state, ActivityEvent.INSIST) for state in Activity}
-    assert said == edges | insisted | {(Activity.ENDING, ActivityEvent.OVERDUE)}
+    overdue = {(state, ActivityEvent.OVERDUE) for state in (Activity.EASING, Activity.ENDING)}
+    assert said == edges | insisted | overdue | {(Activity.EASING, ActivityEvent.HALT)}
+
+
+def test_the_tables_let_motion_fade_only_when_it_is_under_way_and_its_owner_asks_for_no_more() -> (
+    None
+):
+    assert [
+        (row.state, row.event, row.then) for row in ACTIVITY.rows if row.word is Word.EASE
+    ] == [(Activity.JOGGING, ActivityEvent.EASE, Activity.EASING)]
 
 
 @pytest.mark.parametrize("codes", [StopCause, RefusalCode, FaultCause])
@@ -94,6 +103,10 @@ def test_the_parameters_make_the_configuration() -> None:
     assert not next(p for p in source_parameters("planner") if p.name == "planner.person").default
     with pytest.raises(ParameterError, match="sources"):
         config_from(values | {"sources": []})
+    with pytest.raises(ParameterError, match="max_twist_lifetime"):
+        config_from(values | {"twist_lifetime": 2.1})
+    other = config_from(values | {"ease_time": 0.2, "max_twist_lifetime": 0.7})
+    assert (other.ease_time, other.max_twist_lifetime) == (0.2, 0.7)
 
 
 @pytest.mark.parametrize("name", ["", "a/b", "a b", "3d", "é"])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -30,6 +30,7 @@ class Pose(enum.IntEnum):
     UNSPECIFIED = 0
     STOWED = 1
     DEPLOYED = 2
+    NAMED = 3
 
 
 class StopLevel(enum.IntEnum):
@@ -52,11 +53,38 @@ class CommandKind(enum.IntEnum):
     INPUT = 1
     JOINT = 2
     RESET = 3
+    TWIST = 4
 
     @classmethod
     def of(cls, value: int) -> CommandKind:
         """Read a kind off the wire: a value that nobody defined is a stop."""
         return cls(value) if value in cls._value2member_map_ else cls.STOP
+
+
+def first_out_of_range(numbers: Iterable[tuple[str, float, float, float]]) -> Problem | None:
+    """Return what is wrong with the first of some numbers that is not finite or not in its range.
+
+    Args:
+        numbers: of each its name, its value, and the least and the greatest that it may be.
+    """
+    for name, value, low, high in numbers:
+        if not math.isfinite(value):
+            return Problem("not_finite", f"{name} is {value}; send a finite number")
+        if not low <= value <= high:
+            return Problem(
+                "out_of_range", f"{name} is {value:g}; send a number in [{low:g}, {high:g}]"
+            )
+    return None
+
+
+MAX_NAME = 128
+"""Characters of a name that a command has: it is repeated as long as the command stands."""
+
+
+def _too_long(what: str, name: str) -> Problem:
+    return Problem(
+        "name_too_long", f"{what} has {len(name)} characters; a name has {MAX_NAME} at most"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +119,30 @@ class KnownPose:
 
     pose: int = Pose.UNSPECIFIED
     velocity: float = 0.0
+    name: str = ""
+    """Which further pose of the configuration: with NAMED, else empty."""
+    while_holding: bool = False
+    """Go to STOWED although the jaws hold something."""
+
+    def problem(self) -> Problem | None:
+        """Say why it names no pose, or None; whether a NAMED one exists the driver knows."""
+        if len(self.name) > MAX_NAME:
+            return _too_long("known_pose.name", self.name)
+        if self.pose not in _POSES:
+            return Problem(
+                "unknown_pose",
+                f"known_pose.pose {self.pose} is not a pose; use "
+                + ", ".join(f"{pose.value} ({pose.name})" for pose in _POSES),
+            )
+        if (self.pose == Pose.NAMED) != bool(self.name):
+            return Problem(
+                "unknown_pose",
+                "known_pose.name goes with pose 3 (NAMED), and with no other",
+            )
+        return None
+
+
+_POSES = (Pose.STOWED, Pose.DEPLOYED, Pose.NAMED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,13 +194,9 @@ class GripperCommand:
         Rule 10: a number that is not finite, one outside its range, a second input beside the
         selected one, a case or a pose that is not defined. Nothing is clamped.
         """
-        for name, value, low, high in self._numbers():
-            if not math.isfinite(value):
-                return Problem("not_finite", f"{name} is {value}; send a finite number")
-            if not low <= value <= high:
-                return Problem(
-                    "out_of_range", f"{name} is {value:g}; send a number in [{low:g}, {high:g}]"
-                )
+        problem = first_out_of_range(self._numbers())
+        if problem is not None:
+            return problem
         if self.arm_input not in ArmInput._value2member_map_:
             return Problem(
                 "unknown_arm_input",
@@ -163,15 +211,8 @@ class GripperCommand:
                     f"{name} is set but arm_input selects {ArmInput(self.arm_input).name}; "
                     "leave payloads that are not selected at zero",
                 )
-        if self.arm_input == ArmInput.KNOWN_POSE and self.known_pose.pose not in (
-            Pose.STOWED,
-            Pose.DEPLOYED,
-        ):
-            return Problem(
-                "unknown_pose",
-                f"known_pose.pose {self.known_pose.pose} is not a pose; use 1 (STOWED) or "
-                "2 (DEPLOYED)",
-            )
+        if self.arm_input == ArmInput.KNOWN_POSE:
+            return self.known_pose.problem()
         return None
 
     def _numbers(self) -> Iterator[tuple[str, float, float, float]]:
@@ -190,6 +231,53 @@ class GripperCommand:
 
 STILL = GripperCommand()
 """The neutral command."""
+
+Vector = tuple[float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class TwistCommand:
+    """A velocity of the tool in SI units (D8, S2): `TwistCtrl`. Default-constructed: a stop."""
+
+    frame: str = ""
+    """Link of the description in whose axes both vectors are; it may move with the arm."""
+    linear: Vector = (0.0, 0.0, 0.0)
+    """Of the tip [m/s]."""
+    angular: Vector = (0.0, 0.0, 0.0)
+    """Of the tool [rad/s]: about its roll axis alone, which turns the wrist. What is across that
+    axis four joints cannot do beside a motion of the tip: it is refused."""
+    grip: float = 0.0
+    """Normalised velocity of the jaws, plus opens, in [-1, 1]."""
+    maximum_acceleration: float = 0.0
+    """m/s^2 while the tip's speed changes; 0: that of the configuration. A stop does not wait."""
+    lifetime: float = 0.0
+    """Seconds after which the command ends by itself: required of a source, as a runaway guard."""
+
+    @property
+    def is_neutral(self) -> bool:
+        """Whether it asks for no motion at all."""
+        return not (any(self.linear) or any(self.angular) or self.grip)
+
+    def problem(self) -> Problem | None:
+        """Say why the command must be refused, or None when it is in order in itself.
+
+        What speeds and frames there are the driver knows; how long it may last, the arbiter.
+        """
+        if len(self.frame) > MAX_NAME:
+            return _too_long("frame_id", self.frame)
+        return first_out_of_range(self._numbers())
+
+    def _numbers(self) -> Iterator[tuple[str, float, float, float]]:
+        for vector in ("linear", "angular"):
+            for axis, value in zip("xyz", getattr(self, vector), strict=True):
+                yield f"{vector}.{axis}", value, -math.inf, math.inf
+        yield "grip_velocity", self.grip, -1.0, 1.0
+        yield "maximum_acceleration", self.maximum_acceleration, 0.0, math.inf
+        yield "lifetime", self.lifetime, 0.0, math.inf
+
+
+MotionCommand = GripperCommand | TwistCommand
+"""What a source can ask. The newest counts, whichever it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +298,13 @@ class DriverCommand:
     stop_level: StopLevel = StopLevel.NONE
     estop_epoch: int = 0
     input: GripperCommand = STILL
+    twist: TwistCommand = field(default=TwistCommand())
     joint: JointSetpoint = field(default=JointSetpoint())
     lifetime: float = 0.0
-    """Seconds that an INPUT or JOINT stands; must be above zero for both."""
+    """Seconds that an INPUT, TWIST or JOINT stands; must be above zero for them. Of a STOP: how
+    long the arm may take to come to rest smoothly; 0: it is stopped at once."""
+
+    @property
+    def motion(self) -> MotionCommand:
+        """What an INPUT or TWIST asks."""
+        return self.twist if self.kind is CommandKind.TWIST else self.input

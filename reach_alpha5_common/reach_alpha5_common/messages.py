@@ -5,7 +5,11 @@ Nothing is judged here.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from builtin_interfaces.msg import Duration, Time
+from geometry_msgs.msg import Twist, Vector3
+from std_msgs.msg import Header
 
 from reach_alpha5_common.command import (
     Cartesian,
@@ -17,6 +21,8 @@ from reach_alpha5_common.command import (
     JointSetpoint,
     KnownPose,
     StopLevel,
+    TwistCommand,
+    Vector,
 )
 from reach_alpha5_common.refusal import Refusal
 from reach_alpha5_msgs import msg
@@ -59,7 +65,7 @@ def gripper_command(message: msg.GripperCtrl) -> GripperCommand:
         message.arm_input,
         Cartesian(c.x, c.y, c.z),
         Cylindrical(y.radial, y.vertical, y.azimuth),
-        KnownPose(k.pose, k.velocity),
+        KnownPose(k.pose, k.velocity, k.name, k.while_holding),
         message.speed_modifier,
         seconds(message.lifetime),
     )
@@ -70,12 +76,7 @@ def gripper_ctrl(command: GripperCommand) -> msg.GripperCtrl:
 
     Numbers are made floats: the converter of a message ends the process on a whole number.
     """
-    v, c, y, k = (
-        command.gripper_velocities,
-        command.cartesian,
-        command.cylindrical,
-        command.known_pose,
-    )
+    v, c, y = command.gripper_velocities, command.cartesian, command.cylindrical
     return msg.GripperCtrl(
         gripper_velocities=msg.GripperVelocities(
             grip_velocity=float(v.grip), rotate_velocity=float(v.rotate)
@@ -85,10 +86,57 @@ def gripper_ctrl(command: GripperCommand) -> msg.GripperCtrl:
         cylindrical=msg.CylindricalInput(
             radial=float(y.radial), vertical=float(y.vertical), azimuth=float(y.azimuth)
         ),
-        known_pose=msg.KnownPose(pose=int(k.pose), velocity=float(k.velocity)),
+        known_pose=known_pose(command.known_pose),
         speed_modifier=float(command.speed_modifier),
         lifetime=duration(command.lifetime),
     )
+
+
+def known_pose(pose: KnownPose) -> msg.KnownPose:
+    """Return the message of a known pose."""
+    return msg.KnownPose(
+        pose=int(pose.pose),
+        velocity=float(pose.velocity),
+        name=pose.name,
+        while_holding=pose.while_holding,
+    )
+
+
+def twist_command(message: msg.TwistCtrl) -> TwistCommand:
+    """Return the value of a `TwistCtrl`; the stamp of its header is the caller's to read."""
+    return replace(
+        stamped_twist_command(message.header.frame_id, message.twist),
+        grip=message.grip_velocity,
+        maximum_acceleration=message.maximum_acceleration,
+        lifetime=seconds(message.lifetime),
+    )
+
+
+def stamped_twist_command(frame: str, twist: Twist, lifetime: float = 0.0) -> TwistCommand:
+    """Return the command of a twist in the axes of `frame` that ends after `lifetime` [s]."""
+    linear, angular = twist.linear, twist.angular
+    return TwistCommand(
+        frame,
+        (linear.x, linear.y, linear.z),
+        (angular.x, angular.y, angular.z),
+        lifetime=lifetime,
+    )
+
+
+def twist_ctrl(command: TwistCommand) -> msg.TwistCtrl:
+    """Return the message of a twist, the stamp of its header empty."""
+    return msg.TwistCtrl(
+        header=Header(frame_id=command.frame),
+        twist=Twist(linear=_vector3(command.linear), angular=_vector3(command.angular)),
+        grip_velocity=float(command.grip),
+        maximum_acceleration=float(command.maximum_acceleration),
+        lifetime=duration(command.lifetime),
+    )
+
+
+def _vector3(vector: Vector) -> Vector3:
+    x, y, z = map(float, vector)
+    return Vector3(x=x, y=y, z=z)
 
 
 def driver_command(message: msg.DriverCommand) -> DriverCommand:
@@ -99,6 +147,7 @@ def driver_command(message: msg.DriverCommand) -> DriverCommand:
         stop_level=StopLevel.of(message.stop_level),
         estop_epoch=message.estop_epoch,
         input=gripper_command(message.input),
+        twist=twist_command(message.twist),
         joint=JointSetpoint(
             tuple(message.joint.joint_names),
             tuple(message.joint.positions),
@@ -116,6 +165,7 @@ def driver_command_message(command: DriverCommand) -> msg.DriverCommand:
         stop_level=int(command.stop_level),
         estop_epoch=command.estop_epoch,
         input=gripper_ctrl(command.input),
+        twist=twist_ctrl(command.twist),
         joint=msg.JointSetpoint(
             joint_names=list(command.joint.joint_names),
             positions=[float(position) for position in command.joint.positions],

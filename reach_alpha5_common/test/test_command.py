@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reach_alpha5_common.command import (
+    MAX_NAME,
     STILL,
     ArmInput,
     Cartesian,
@@ -19,6 +20,8 @@ from reach_alpha5_common.command import (
     KnownPose,
     Pose,
     StopLevel,
+    TwistCommand,
+    first_out_of_range,
 )
 
 UNIT = st.floats(-1.0, 1.0)
@@ -63,7 +66,10 @@ def valid_commands(draw: st.DrawFn) -> GripperCommand:
             lambda p: {"cylindrical": p}
         ),
         ArmInput.KNOWN_POSE: st.builds(
-            KnownPose, st.sampled_from([Pose.STOWED, Pose.DEPLOYED]), FRACTION
+            lambda pose, velocity, holding: KnownPose(pose[0], velocity, pose[1], holding),
+            st.sampled_from([(Pose.STOWED, ""), (Pose.DEPLOYED, ""), (Pose.NAMED, "ready")]),
+            FRACTION,
+            st.booleans(),
         ).map(lambda p: {"known_pose": p}),
     }[case]
     return GripperCommand(
@@ -136,8 +142,19 @@ def test_rule_10_a_second_input_beside_the_selected_one_is_refused(
     assert other in problem.reason
 
 
-def test_a_pose_beside_another_input_is_refused_even_at_rest() -> None:
-    command = GripperCommand(arm_input=ArmInput.CARTESIAN, known_pose=KnownPose(Pose.STOWED))
+@pytest.mark.parametrize(
+    "known_pose",
+    [
+        KnownPose(Pose.STOWED),
+        KnownPose(name="ready"),
+        KnownPose(while_holding=True),
+    ],
+)
+@pytest.mark.parametrize("case", [ArmInput.NONE, ArmInput.CARTESIAN, ArmInput.CYLINDRICAL])
+def test_a_pose_beside_another_input_is_refused_even_at_rest(
+    case: ArmInput, known_pose: KnownPose
+) -> None:
+    command = GripperCommand(arm_input=case, known_pose=known_pose)
     problem = command.problem()
     assert problem is not None
     assert problem.code == "two_inputs"
@@ -150,13 +167,16 @@ def test_an_arm_input_that_nobody_defined_is_refused(case: int) -> None:
     assert problem.code == "unknown_arm_input"
 
 
-@given(st.integers(0, 255).filter(lambda pose: pose not in (Pose.STOWED, Pose.DEPLOYED)))
-def test_a_pose_that_nobody_defined_is_refused(pose: int) -> None:
-    problem = GripperCommand(
-        arm_input=ArmInput.KNOWN_POSE, known_pose=KnownPose(pose, 1.0)
-    ).problem()
-    assert problem is not None
-    assert problem.code == "unknown_pose"
+@pytest.mark.parametrize(("name", "in_order"), [("", {1, 2}), ("ready", {3})])
+def test_B5_a_pose_is_one_of_those_defined_and_it_has_a_name_if_and_only_if_it_is_named(
+    name: str, in_order: set[int]
+) -> None:
+    for pose in range(256):
+        problem = GripperCommand(
+            arm_input=ArmInput.KNOWN_POSE, known_pose=KnownPose(pose, 1.0, name)
+        ).problem()
+        code = None if pose in in_order else "unknown_pose"
+        assert (problem and problem.code) == code, pose
 
 
 def test_the_default_command_is_in_order_and_asks_for_nothing() -> None:
@@ -201,5 +221,126 @@ def test_an_undefined_kind_is_a_stop_and_an_undefined_level_is_the_most_restrict
     value: int,
 ) -> None:
     kind = CommandKind.of(value)
-    assert kind == (value if value <= 3 else CommandKind.STOP)
+    assert kind == (value if value <= 4 else CommandKind.STOP)
     assert StopLevel.of(value) == (value if value <= 2 else StopLevel.CUT)
+
+
+# ---- twists ------------------------------------------------------------------------------------
+
+ANY = st.floats(allow_nan=False, allow_infinity=False)
+VECTORS = st.tuples(ANY, ANY, ANY)
+TWIST_NUMBERS = {
+    "linear": (-math.inf, math.inf),
+    "angular": (-math.inf, math.inf),
+    "grip": (-1.0, 1.0),
+    "maximum_acceleration": (0.0, math.inf),
+    "lifetime": (0.0, math.inf),
+}
+"""Of all numbers of a twist the least and the greatest that they may be."""
+
+
+def valid_twists() -> st.SearchStrategy[TwistCommand]:
+    """Draw any twist that is in order in itself."""
+    positive = st.floats(0.0, 1e9)
+    return st.builds(TwistCommand, st.text(), VECTORS, VECTORS, UNIT, positive, positive)
+
+
+def with_twist_number(twist: TwistCommand, name: str, axis: int, value: float) -> TwistCommand:
+    """Return `twist` with one number replaced; `axis` counts where it is one of a vector."""
+    old = getattr(twist, name)
+    new = (*old[:axis], value, *old[axis + 1 :]) if isinstance(old, tuple) else value
+    return dataclasses.replace(twist, **{name: new})
+
+
+def test_all_numbers_of_a_twist_are_in_the_table_of_this_test() -> None:
+    assert {field.name for field in dataclasses.fields(TwistCommand)} == {"frame", *TWIST_NUMBERS}
+
+
+@given(valid_twists())
+def test_D8_a_twist_in_order_is_not_refused(twist: TwistCommand) -> None:
+    assert twist.problem() is None
+
+
+@given(valid_twists(), st.sampled_from([*TWIST_NUMBERS]), st.integers(0, 2))
+def test_rule_10_a_number_of_a_twist_that_is_not_finite_is_refused(
+    twist: TwistCommand, name: str, axis: int
+) -> None:
+    for bad in (math.nan, math.inf, -math.inf):
+        problem = with_twist_number(twist, name, axis, bad).problem()
+        assert problem is not None
+        assert problem.code == "not_finite"
+        assert name in problem.reason
+
+
+@given(valid_twists(), st.data())
+def test_rule_10_a_number_of_a_twist_outside_its_range_is_refused(
+    twist: TwistCommand, data: st.DataObject
+) -> None:
+    bounded = [name for name, (low, _) in TWIST_NUMBERS.items() if math.isfinite(low)]
+    name = data.draw(st.sampled_from(bounded))
+    low, high = TWIST_NUMBERS[name]
+    beyond = ANY.filter(lambda value: not low <= value <= high)
+    problem = with_twist_number(twist, name, 0, data.draw(beyond)).problem()
+    assert problem is not None
+    assert problem.code == "out_of_range"
+    assert name in problem.reason
+
+
+@given(valid_twists())
+def test_a_twist_is_neutral_if_and_only_if_it_asks_for_no_velocity(twist: TwistCommand) -> None:
+    velocities = (*twist.linear, *twist.angular, twist.grip)
+    assert twist.is_neutral == all(value == 0.0 for value in velocities)
+
+
+def test_what_is_not_a_number_is_not_neutral() -> None:
+    assert not TwistCommand(linear=(0.0, math.nan, 0.0)).is_neutral
+    assert not TwistCommand(grip=math.nan).is_neutral
+    assert TwistCommand().is_neutral
+    assert TwistCommand().problem() is None
+
+
+@pytest.mark.parametrize(
+    ("numbers", "code", "named"),
+    [
+        ([], None, ""),
+        ([("a", 1.0, 1.0, 1.0), ("b", -2.0, -2.0, 3.0), ("c", 3.0, -2.0, 3.0)], None, ""),
+        ([("a", 0.0, 0.0, 1.0), ("b", math.nan, 0.0, 1.0)], "not_finite", "b is nan"),
+        ([("a", math.inf, 0.0, math.inf)], "not_finite", "a is inf"),
+        ([("a", 1.5, 0.0, 1.0), ("b", math.nan, 0.0, 1.0)], "out_of_range", "a is 1.5"),
+        ([("a", -0.5, 0.0, 1.0)], "out_of_range", "[0, 1]"),
+    ],
+)
+def test_rule_10_the_first_number_that_is_wrong_is_named_with_what_to_send(
+    numbers: list[tuple[str, float, float, float]], code: str | None, named: str
+) -> None:
+    problem = first_out_of_range(numbers)
+    assert (problem.code if problem else None) == code
+    assert problem is None or named in problem.reason
+
+
+# ---- what goes to the driver -------------------------------------------------------------------
+
+
+def test_the_motion_of_a_driver_command_is_what_its_kind_says() -> None:
+    twist = TwistCommand("tool", linear=(0.1, 0.0, 0.0), lifetime=1.0)
+    forward = GripperCommand(arm_input=ArmInput.CARTESIAN, cartesian=Cartesian(x=1.0))
+    for kind in CommandKind:
+        command = DriverCommand(kind, input=forward, twist=twist)
+        assert command.motion == (twist if kind is CommandKind.TWIST else forward)
+
+
+def test_a_stop_is_at_once_unless_it_says_otherwise() -> None:
+    assert DriverCommand().lifetime == 0.0
+    assert DriverCommand().stop_level is StopLevel.NONE
+
+
+@pytest.mark.parametrize("extra", [0, 1])
+def test_a_name_has_a_greatest_length(extra: int) -> None:
+    name = "n" * (MAX_NAME + extra)
+    pose = KnownPose(Pose.NAMED, 1.0, name)
+    commands = (
+        GripperCommand(arm_input=ArmInput.KNOWN_POSE, known_pose=pose),
+        TwistCommand(name, (0.1, 0.0, 0.0)),
+    )
+    codes = {problem.code if (problem := each.problem()) else "" for each in commands}
+    assert codes == ({"name_too_long"} if extra else {""})

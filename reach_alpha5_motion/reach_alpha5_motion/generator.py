@@ -14,9 +14,10 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from reach_alpha5_common.command import MotionCommand
 from reach_alpha5_common.refusal import Problem
 from reach_alpha5_motion.acceleration import towards
-from reach_alpha5_motion.demand import ArmPart, Command, Demand, Kind
+from reach_alpha5_motion.demand import ArmPart, Demand, Kind
 from reach_alpha5_motion.keep_out import ApproachLimit, KeepOut
 from reach_alpha5_motion.limits import RateBounds
 from reach_alpha5_motion.line import Line
@@ -35,7 +36,7 @@ from reach_alpha5_motion.solver import (
     tilted,
 )
 from reach_alpha5_motion.speed import MotionConfig, MotionConfigError
-from reach_alpha5_motion.speeds import joint_limits
+from reach_alpha5_motion.speeds import Speed, effective_speeds, joint_limits
 
 GAP = 0.1
 """s: after a pause longer than this the arm is thought still, and motion begins anew."""
@@ -113,9 +114,27 @@ class MotionGenerator:
         self._neutral_since = None
         self._now = -math.inf
 
+    def keep_out_of(self, keep_out: KeepOut | None) -> None:
+        """Keep clear of this from the next step on."""
+        self._keep_out = keep_out
+
+    def speeds(self, limits: JointLimits | None = None) -> tuple[Speed, ...]:
+        """Return how fast the arm may go within `limits` that it reports."""
+        model = self._model
+        return effective_speeds(model.limits, limits, self._config, model.joint_names)
+
+    def resolve_joints(
+        self, rates: Sequence[float], q: npt.ArrayLike, limits: JointLimits | None = None
+    ) -> Resolution:
+        """Return asked rates of single joints within position and velocity limits, at once.
+
+        For service tools: neither smoothed nor kept clear of anything; see `VelocityResolver`.
+        """
+        return self._resolver.resolve_joints(rates, q, limits)
+
     def step(
         self,
-        command: Command,
+        command: MotionCommand,
         q: npt.ArrayLike,
         q_at: float | Sequence[float],
         now: float,
@@ -131,7 +150,7 @@ class MotionGenerator:
             q_at: when they were measured, one time or one for each joint.
             now: time of this step; never before that of the last.
             limits: as reported by the arm; they only narrow those of the description.
-            holding: the jaws hold something and nobody has said to stow it all the same.
+            holding: the jaws hold something: they are not stowed unless the command says so.
         """
         if now - self._now > GAP:
             self.halt()
@@ -193,20 +212,20 @@ class MotionGenerator:
             approach = self._keep_out.constraints(foreseen)
         return self._resolver.moment(foreseen, limits, approach)
 
-    def _demand(self, command: Command, moment: Moment, holding: bool) -> Demand:
+    def _demand(self, command: MotionCommand, moment: Moment, holding: bool) -> Demand:
         """Return what is asked; what moves without being measured stops at once."""
         demand = self._resolver.demand(command, moment, holding)
         known = moment.known
         blind = self._keep_out is not None and not all(known)
-        if blind and demand.arm is not None:
+        if blind and (demand.arm is not None or demand.wrist or demand.jaws):
             reason = "all five joints must be measured before the arm can keep clear of things"
-            demand = replace(demand, arm=None, refused=Problem("unknown_posture", reason))
+            demand = Demand(refused=Problem("unknown_posture", reason))
         if blind or not all(known[:B]):
             self._arm.forget()
             self._line.forget()
             self._rates[:B] = [0.0] * B
         for joint, shaper in ((B, self._wrist), (A, self._jaws)):
-            if not known[joint]:
+            if blind or not known[joint]:
                 shaper.forget()
                 self._rates[joint] = 0.0
         return demand

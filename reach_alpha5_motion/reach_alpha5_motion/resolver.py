@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from reach_alpha5_common.command import Pose
+from reach_alpha5_common.command import MotionCommand, Pose, TwistCommand
 from reach_alpha5_common.refusal import Problem
-from reach_alpha5_motion.demand import ArmPart, Command, Demand, Kind, TwistDemand, read
+from reach_alpha5_motion.demand import ArmPart, Demand, Kind, read
 from reach_alpha5_motion.keep_out import ApproachLimit
 from reach_alpha5_motion.model import A, ArmModel, B, D, E, FloatArray, JointLimits, Vector, dot
 from reach_alpha5_motion.solver import Moment, blocked_by, demands_of, solve
@@ -43,7 +43,7 @@ class Resolution:
     """What each axis of an input that moves the tip got of what it asked, in [0, 1]; 0 for an axis
     that was not asked."""
     moving_to: Pose = Pose.UNSPECIFIED
-    """The pose that the arm moves towards right now, if it has a number."""
+    """The pose that the arm moves towards right now; NAMED: `moving_to_name` says which."""
     refused: Problem | None = None
     """Why the command, or the part of it that needs a joint not known, is not obeyed."""
     blocked_by: tuple[str, ...] = ()
@@ -63,8 +63,8 @@ def tip_scales(part: ArmPart | None, scales: Sequence[tuple[float, ...]]) -> Vec
 
 
 def pose_number(name: str) -> Pose:
-    """Return the number of a pose; UNSPECIFIED: it has none, or there is no name."""
-    return _POSE_NUMBERS.get(name, Pose.UNSPECIFIED)
+    """Return the number of a pose of the configuration; UNSPECIFIED: there is no name."""
+    return _POSE_NUMBERS.get(name, Pose.NAMED) if name else Pose.UNSPECIFIED
 
 
 class VelocityResolver:
@@ -80,7 +80,7 @@ class VelocityResolver:
         self._config = config
         self._reported: JointLimits | None = None
         self._narrowed: JointLimits | None = None
-        self._read: tuple[Command, list[float], bool, Demand] | None = None
+        self._read: tuple[MotionCommand, list[float], bool, Demand] | None = None
         self._check_postures()
 
     def moment(
@@ -98,18 +98,18 @@ class VelocityResolver:
             self._narrowed = joint_limits(self._model.limits, limits, self._config)
         return Moment(self._model, self._config, positions, self._narrowed, approach)
 
-    def demand(self, command: Command, moment: Moment, holding: bool = False) -> Demand:
+    def demand(self, command: MotionCommand, moment: Moment, holding: bool = False) -> Demand:
         """Return what the command asks, as far as it can be obeyed where the arm is now."""
         key = (command, moment.speed, holding)
         if self._read is None or self._read[0] is not command or self._read[1:3] != key[1:]:
             self._read = (*key, read(command, self._config, moment.speed, holding))
         demand = self._read[3]
-        if demand.refused is None and isinstance(command, TwistDemand):
+        if demand.refused is None and isinstance(command, TwistCommand):
             demand = self._in_frame(command, demand, moment)
         return _without_unknown(demand, moment.known, self._model.joint_names)
 
     def resolve(
-        self, command: Command, q: npt.ArrayLike, limits: JointLimits | None = None
+        self, command: MotionCommand, q: npt.ArrayLike, limits: JointLimits | None = None
     ) -> Resolution:
         """Return the joint velocities for `command` at the posture `q`.
 
@@ -148,7 +148,7 @@ class VelocityResolver:
         bounds = self.moment(np.asarray(q, dtype=np.float64).tolist(), limits).bounds
         return Resolution(np.array(bounds.clip(rates)), bounds.holds_back(rates))
 
-    def _in_frame(self, command: TwistDemand, demand: Demand, moment: Moment) -> Demand:
+    def _in_frame(self, command: TwistCommand, demand: Demand, moment: Moment) -> Demand:
         """Check the frame of a twist, and bring its roll to the wrist."""
         frames = self._model.frames
         if command.frame not in frames:

@@ -16,7 +16,6 @@ from reach_alpha5_common.command import (
     KnownPose,
     Pose,
 )
-from reach_alpha5_motion.demand import PoseDemand
 from reach_alpha5_motion.generator import GAP, MotionGenerator
 from reach_alpha5_motion.model import A, B, C, D, E, JointLimits
 from reach_alpha5_motion.speed import MotionConfig, MotionConfigError
@@ -395,29 +394,26 @@ def test_from_folded_the_tip_comes_out(drive, arm, shoulder):
 # --- poses by name ------------------------------------------------------------------------------
 
 
+def named(name, **fields):
+    pose = KnownPose(Pose.NAMED, 1.0, name, **fields)
+    return GripperCommand(arm_input=ArmInput.KNOWN_POSE, known_pose=pose, speed_modifier=1.0)
+
+
 def test_B5_a_further_pose_is_reached_by_its_name(drive):
     rest = (2.0, 2.0, 0.5)
     going = drive(config=MotionConfig(further_poses=(("rest", rest),)))
-    last = going.run(PoseDemand("rest", 1.0, 1.0), 1.0)
+    last = going.run(named("rest"), 1.0)
     assert last.moving_to_name == "rest"
-    assert last.moving_to == Pose.UNSPECIFIED
-    going.run(PoseDemand("rest", 1.0, 1.0), 12.0)
+    assert last.moving_to == Pose.NAMED
+    going.run(named("rest"), 12.0)
     assert np.abs(going.body.q[:3] - rest).max() <= CONFIG.pose_tolerance
     assert (going.rates[-1] == 0.0).all()
 
 
-@pytest.mark.parametrize(
-    ("demand", "code"),
-    [
-        (PoseDemand("nowhere", 1.0), "unknown_pose"),
-        (PoseDemand("stowed", 1.5), "out_of_range"),
-        (PoseDemand("stowed", math.nan), "not_finite"),
-        (PoseDemand("stowed", 1.0, gripper_velocities=GripperVelocities(-2.0)), "out_of_range"),
-    ],
-)
-def test_a_pose_demand_out_of_order_is_refused(drive, demand, code):
-    last = drive().run(demand, 0.1)
-    assert last.refused.code == code
+def test_a_pose_that_is_not_configured_is_refused(drive):
+    last = drive().run(named("nowhere"), 0.1)
+    assert last.refused.code == "unknown_pose"
+    assert "stowed, deployed" in last.refused.reason
     assert (last.joint_velocities == 0.0).all()
 
 

@@ -18,8 +18,8 @@ from reach_alpha5_common.command import (
     GripperCommand,
     GripperVelocities,
     KnownPose,
+    TwistCommand,
 )
-from reach_alpha5_motion.demand import TwistDemand
 from reach_alpha5_motion.generator import LINE_BEND, MotionGenerator
 from reach_alpha5_motion.singularity import AXIS_ZONE
 from reach_alpha5_motion.speed import MotionConfig
@@ -68,7 +68,8 @@ def random_command(rng):
         roll = (0.0, 0.0, float(rng.uniform(-0.8, 0.8))) if rng.random() < 0.5 else (0.0,) * 3
         frame = str(rng.choice(FRAMES)) if not any(roll) else "tool"
         slow = float(rng.choice([0.0, 0.1]))
-        return TwistDemand(frame, tuple((axes * CONFIG.linear_speed).tolist()), roll, slow)
+        linear = tuple((axes * CONFIG.linear_speed).tolist())
+        return TwistCommand(frame, linear, roll, maximum_acceleration=slow)
     common = {
         "gripper_velocities": GripperVelocities(
             *(rng.uniform(-1.0, 1.0, 2) * rng.integers(0, 2, 2)).tolist()
@@ -89,7 +90,7 @@ def random_command(rng):
 
 def asked_axes(arm, command, q):
     """Unit tip velocities of the three axes of a command, with the speed asked along each."""
-    if isinstance(command, TwistDemand):
+    if isinstance(command, TwistCommand):
         return np.array(arm.frames.axes(command.frame, q)), np.array(command.linear)
     fraction = CONFIG.speed_fraction(command.speed_modifier)
     if command.arm_input == ArmInput.CARTESIAN:
@@ -131,13 +132,13 @@ def check_direction(arm, command, q, resolution, case, braking):
 
 def fades_in(command):
     """How long [s] what was asked before may still be seen: a joint may have to turn round."""
-    paced = isinstance(command, TwistDemand) and command.maximum_acceleration > 0.0
+    paced = isinstance(command, TwistCommand) and command.maximum_acceleration > 0.0
     turning = 2.0 * CONFIG.joint_speed / CONFIG.joint_acceleration
     return CONFIG.ramp_time + turning + (4.0 if paced else 0.0)
 
 
 def is_jog(command):
-    return isinstance(command, TwistDemand) or command.arm_input in (
+    return isinstance(command, TwistCommand) or command.arm_input in (
         ArmInput.CARTESIAN,
         ArmInput.CYLINDRICAL,
     )

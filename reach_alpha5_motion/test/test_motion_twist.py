@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from reach_alpha5_common.command import STILL
-from reach_alpha5_motion.demand import TwistDemand
+from reach_alpha5_common.command import STILL, TwistCommand
 from reach_alpha5_motion.generator import MotionGenerator
 from reach_alpha5_motion.model import B
 from reach_alpha5_motion.resolver import VelocityResolver
@@ -23,7 +22,7 @@ MOUNTS = ["0 0 0", "0.4 -0.7 1.9"]
 def test_D8_the_tip_moves_along_the_axes_of_the_frame(arm_on, mount, frame):
     arm = arm_on(mount)
     asked = np.array([0.01, -0.02, 0.015])
-    resolution = VelocityResolver(arm, CONFIG).resolve(TwistDemand(frame, tuple(asked)), GOOD)
+    resolution = VelocityResolver(arm, CONFIG).resolve(TwistCommand(frame, tuple(asked)), GOOD)
     velocity = arm.jacobian(GOOD) @ resolution.joint_velocities[:3]
     axes = np.array(arm.frames.axes(frame, GOOD.tolist()))
     assert axes @ axes.T == pytest.approx(np.eye(3), abs=1e-12)
@@ -48,7 +47,7 @@ def test_D8_the_axes_of_the_frames_are_those_of_the_description(arm_on, mount):
 
 @pytest.mark.parametrize("rate", [0.3, -0.5])
 def test_D8_a_roll_turns_the_wrist_that_way(arm, rate):
-    demand = TwistDemand("tool", angular=(0.0, 0.0, rate))
+    demand = TwistCommand("tool", angular=(0.0, 0.0, rate))
     resolution = VelocityResolver(arm, CONFIG).resolve(demand, GOOD)
     assert np.abs(resolution.joint_velocities).max() == pytest.approx(abs(rate))
     turned = GOOD.copy()
@@ -61,16 +60,16 @@ def test_D8_a_roll_turns_the_wrist_that_way(arm, rate):
 @pytest.mark.parametrize(
     ("demand", "code"),
     [
-        (TwistDemand("tool", angular=(0.1, 0.0, 0.0)), "cannot_turn"),
-        (TwistDemand("tool", (0.01, 0.0, 0.0), (0.0, 0.2, 0.1)), "cannot_turn"),
-        (TwistDemand("base_link", angular=(0.0, 0.0, 0.5)), "cannot_turn"),
-        (TwistDemand("nowhere", (0.01, 0.0, 0.0)), "unknown_frame"),
-        (TwistDemand("finger_left", (0.01, 0.0, 0.0)), "unknown_frame"),
-        (TwistDemand("", (0.01, 0.0, 0.0)), "unknown_frame"),
-        (TwistDemand("tool", (0.2, 0.0, 0.0)), "out_of_range"),
-        (TwistDemand("tool", (0.0, math.nan, 0.0)), "not_finite"),
-        (TwistDemand("tool", angular=(0.0, 0.0, 9.0)), "out_of_range"),
-        (TwistDemand("tool", (0.01, 0.0, 0.0), maximum_acceleration=-1.0), "out_of_range"),
+        (TwistCommand("tool", angular=(0.1, 0.0, 0.0)), "cannot_turn"),
+        (TwistCommand("tool", (0.01, 0.0, 0.0), (0.0, 0.2, 0.1)), "cannot_turn"),
+        (TwistCommand("base_link", angular=(0.0, 0.0, 0.5)), "cannot_turn"),
+        (TwistCommand("nowhere", (0.01, 0.0, 0.0)), "unknown_frame"),
+        (TwistCommand("finger_left", (0.01, 0.0, 0.0)), "unknown_frame"),
+        (TwistCommand("", (0.01, 0.0, 0.0)), "unknown_frame"),
+        (TwistCommand("tool", (0.2, 0.0, 0.0)), "out_of_range"),
+        (TwistCommand("tool", (0.0, math.nan, 0.0)), "not_finite"),
+        (TwistCommand("tool", angular=(0.0, 0.0, 9.0)), "out_of_range"),
+        (TwistCommand("tool", (0.01, 0.0, 0.0), maximum_acceleration=-1.0), "out_of_range"),
     ],
 )
 def test_D8_what_the_arm_cannot_do_is_refused_whole(arm, demand, code):
@@ -83,16 +82,16 @@ def test_D8_a_frame_that_is_not_known_yet_is_refused(arm):
     q = GOOD.copy()
     q[B] = math.nan
     resolver = VelocityResolver(arm, CONFIG)
-    assert resolver.resolve(TwistDemand("tool", (0.01, 0.0, 0.0)), q).refused.code == (
+    assert resolver.resolve(TwistCommand("tool", (0.01, 0.0, 0.0)), q).refused.code == (
         "unknown_posture"
     )
-    body = resolver.resolve(TwistDemand("base_link", (0.01, 0.0, 0.0)), q)
+    body = resolver.resolve(TwistCommand("base_link", (0.01, 0.0, 0.0)), q)
     assert body.refused is None
     assert body.joint_velocities.any()
 
 
 def test_an_empty_twist_is_a_stop(arm):
-    resolution = VelocityResolver(arm, CONFIG).resolve(TwistDemand("base_link"), GOOD)
+    resolution = VelocityResolver(arm, CONFIG).resolve(TwistCommand("base_link"), GOOD)
     assert resolution.refused is None
     assert (resolution.joint_velocities == 0.0).all()
 
@@ -112,8 +111,8 @@ def speeds_of(arm, body, commands):
 
 def test_S2_the_acceleration_that_was_asked_is_kept_and_a_stop_does_not_wait(arm, obedient_arm):
     body = obedient_arm(GOOD, CONFIG.latency)
-    go = TwistDemand("base_link_frd", (-0.05, 0.0, 0.0), maximum_acceleration=0.05)
-    back = TwistDemand("base_link_frd", (0.05, 0.0, 0.0), maximum_acceleration=0.05)
+    go = TwistCommand("base_link_frd", (-0.05, 0.0, 0.0), maximum_acceleration=0.05)
+    back = TwistCommand("base_link_frd", (0.05, 0.0, 0.0), maximum_acceleration=0.05)
     speeds = speeds_of(arm, body, [(go, 1.6), (back, 1.0), (STILL, 0.24)])
     changes = np.abs(np.diff(speeds))[: round(2.6 / TICK) - 1]
     assert changes.max() <= 0.05 * TICK * 1.02
@@ -123,6 +122,6 @@ def test_S2_the_acceleration_that_was_asked_is_kept_and_a_stop_does_not_wait(arm
 
 def test_without_it_the_ramp_is_that_of_the_configuration(arm, obedient_arm):
     body = obedient_arm(GOOD, CONFIG.latency)
-    go = TwistDemand("base_link_frd", (-0.05, 0.0, 0.0))
+    go = TwistCommand("base_link_frd", (-0.05, 0.0, 0.0))
     speeds = speeds_of(arm, body, [(go, CONFIG.ramp_time + 2.0 * TICK)])
     assert speeds[-1] == pytest.approx(-0.05, rel=1e-3)
