@@ -6,11 +6,17 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from rclpy.time import Time
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 
 from pad import Pad
 from stack import Client, Stack, await_ready
+
+
+def made_after(state, moment):
+    """Whether a state that was heard tells of a time after `moment`."""
+    return Time.from_msg(state.header.stamp) > moment
 
 
 class Rig:
@@ -33,10 +39,10 @@ class Rig:
         """Wait until the condition holds."""
         return self.client.wait_for(condition, seconds, what)
 
-    def armed(self):
-        """Whether the pad's next input may move the arm."""
+    def armed(self, source="teleop"):
+        """Whether the next input of a source, by default the pad, may move the arm."""
         return any(
-            s.name == "teleop" and s.alive and s.present and not s.neutral_required
+            s.name == source and s.alive and s.present and not s.neutral_required
             for s in self.arbiter().sources
         )
 
@@ -45,9 +51,11 @@ class Rig:
         self.pad.release()
         if self.arbiter().estop_latched or self.arbiter().fault_latched or self.arm().emo:
             self.wait(lambda: self.client.call("reset").success, "reset")
+        released = self.client.node.get_clock().now()
         self.wait(
             lambda: (
-                self.arbiter().activity == 0
+                all(made_after(state, released) for state in (self.arbiter(), self.arm()))
+                and self.arbiter().activity == 0
                 and not self.arbiter().estop_latched
                 and not self.arm().emo
                 and not self.arm().holds

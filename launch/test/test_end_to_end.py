@@ -5,14 +5,16 @@ What is asserted is what the arm was told: `demanded` is the velocity that would
 
 import os
 import signal
+import threading
 
 import numpy as np
 import pytest
+from geometry_msgs.msg import TwistStamped
 
 from reach_alpha5_driver.sim.ids import ALL_DEVICES, AXES, Packet
 from reach_alpha5_driver.sim.log import TO_DRIVER
 from reach_alpha5_motion.model import ArmModel, B
-from reach_alpha5_msgs.msg import EStop
+from reach_alpha5_msgs.msg import ClientHeartbeat, EStop
 
 CHAIN = tuple(sorted(AXES, reverse=True))
 STOP = [(device, 0.0) for device in (ALL_DEVICES, *AXES)]
@@ -232,6 +234,69 @@ def test_a_message_that_says_no_objection_stops_and_clears_nothing(rig):
 
 def test_D7_nothing_is_streamed_while_idle(rig):
     stays_silent(rig, "nothing", frames=1200)
+
+
+@pytest.fixture
+def app(rig):
+    """A node of somebody's own, which asks in m/s."""
+    made = App(rig)
+    yield made
+    made.close()
+
+
+class App:
+    """Says what it wants ten times a second, as a source must, from a thread of its own."""
+
+    def __init__(self, rig):
+        node = rig.client.node
+        self._heartbeats = node.create_publisher(ClientHeartbeat, "app/heartbeat", 10)
+        self._twists = node.create_publisher(TwistStamped, "app/twist", 10)
+        self._clock = node.get_clock()
+        self.velocity = (0.0, 0.0, 0.0)
+        self._left = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+
+    def _run(self):
+        while not self._left.wait(0.1):
+            stamp = self._clock.now().to_msg()
+            heartbeat = ClientHeartbeat(client_id="app", present=True)
+            twist = TwistStamped()
+            heartbeat.header.stamp = twist.header.stamp = stamp
+            twist.header.frame_id = "base_link"
+            linear = twist.twist.linear
+            linear.x, linear.y, linear.z = self.velocity
+            self._heartbeats.publish(heartbeat)
+            self._twists.publish(twist)
+
+    def close(self):
+        self._left.set()
+        self._thread.join()
+
+
+def test_D8_a_twist_in_metres_per_second_moves_the_tip_that_way(rig, model, app):
+    rig.wait(lambda: rig.armed("app"), "the app may move the arm")
+    mark, start = rig.stack.mark(), tip(rig, model)
+    app.velocity = (0.0, 0.0, 0.03)  # up, in base_link: z down in the frame of the tip
+    rig.wait(lambda: np.linalg.norm(tip(rig, model) - start) > 0.02, "the tip moves")
+    app.velocity = (0.0, 0.0, 0.0)
+    told_still(rig, mark, "the app asks for nothing")
+    way = tip(rig, model) - start
+    assert np.dot(way / np.linalg.norm(way), (0, 0, -1)) > 0.99
+    assert rig.arbiter().owner == "app"
+    stays_silent(rig, "the app asks for nothing")
+
+
+def test_what_is_let_go_of_fades(rig):
+    mark = rig.jog(left_x=1.0)
+    rig.wait(lambda: abs(rig.demanded(mark)[5]) > 0.05, "some speed")
+    mark = rig.stack.mark()
+    rig.pad.release()
+    told_still(rig, mark, "release")
+    rates = [abs(told.value) for told in rig.stack.wire(mark).velocities() if told.device_id == 5]
+    falling = rates[rates.index(max(rates)) :]
+    assert falling == sorted(falling, reverse=True)
+    assert len(set(falling)) > 3, "in steps, not at once"
 
 
 @pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGSTOP, signal.SIGINT, signal.SIGTERM])

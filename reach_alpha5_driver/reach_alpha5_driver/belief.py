@@ -342,6 +342,10 @@ class Belief:
         """Return the last believed positions [rad, m]; NaN = never heard."""
         return tuple(belief.position for belief in self.joints)
 
+    def position_times(self) -> tuple[float, ...]:
+        """Return when each of `positions` was received; -inf = never, or the line was lost."""
+        return tuple(belief.position_at for belief in self.joints)
+
     def velocities(self, now: float) -> tuple[float, ...]:
         """Return the velocities [rad/s, m/s]; NaN where none is fresh."""
         oldest = now - self._stale_after

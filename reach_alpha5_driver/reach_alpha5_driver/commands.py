@@ -6,7 +6,14 @@ import math
 from collections import deque
 from collections.abc import Callable
 
-from reach_alpha5_common.command import CommandKind, DriverCommand, StopLevel
+from reach_alpha5_common.command import (
+    ArmInput,
+    CommandKind,
+    DriverCommand,
+    MotionCommand,
+    StopLevel,
+    TwistCommand,
+)
 from reach_alpha5_common.refusal import Problem, RefusalLog
 from reach_alpha5_driver.belief import Belief
 from reach_alpha5_driver.config import CoreConfig
@@ -23,6 +30,13 @@ SERVICE = "service"
 """Whose the refused requests in service mode are."""
 
 NOT_ENGAGED = Problem("not_engaged", "release all inputs first: motion begins from neutral")
+
+
+def read_as(motion: MotionCommand) -> int:
+    """Return the arm input as which a command is read: a twist is a cartesian one."""
+    if isinstance(motion, TwistCommand):
+        return ArmInput.CARTESIAN if any(motion.linear) else ArmInput.NONE
+    return motion.arm_input
 
 
 class CommandDesk:
@@ -85,9 +99,9 @@ class CommandDesk:
         """
         in_order = self._order.takes(command, now)
         if command.kind is CommandKind.STOP:
-            self._stop(command, in_order, now)
+            self._stop(command, in_order, received, now)
             return False
-        asks = command.kind is CommandKind.JOINT or not command.input.is_neutral
+        asks = command.kind is CommandKind.JOINT or not command.motion.is_neutral
         rested = self._note_asking(now) if asks else False
         if not in_order:
             problem: Problem | None = self._order.problem(command)
@@ -137,14 +151,19 @@ class CommandDesk:
         self._asks, self._asked_at = True, now
         return rested
 
-    def _stop(self, command: DriverCommand, in_order: bool, now: float) -> None:
-        """Stop, whatever the command's number; only one in order is a neutral as well."""
+    def _stop(self, command: DriverCommand, in_order: bool, received: float, now: float) -> None:
+        """Stop, whatever the command's number; only one in order is a neutral as well.
+
+        Only such a one can let the motion fade. A lifetime that is none is an ordinary stop.
+        """
         if in_order:
             self._asks = False
         if command.stop_level is not StopLevel.NONE:
             self.on_estop(command.stop_level, "the arbiter", "a stop with a level", now)
             return
-        self._gate.stop("commanded", now)
+        may_ease = in_order and 0.0 < command.lifetime <= self._max_lifetime
+        if not may_ease or not self._gate.ease("neutral", received + command.lifetime):
+            self._gate.stop("commanded", now)
         if in_order:
             self.on_neutral(now)
 
@@ -164,17 +183,18 @@ class CommandDesk:
     def _take_input(
         self, command: DriverCommand, received: float, now: float, rested: bool
     ) -> Problem | None:
-        if command.input.is_neutral:
-            self.control_mode = command.input.arm_input
+        motion = command.motion
+        if motion.is_neutral:
+            self.control_mode = read_as(motion)
             self._rest(now)
             return None
         if self._service_mode:
             return Problem(
                 "service_mode", "the driver is in service mode: restart it without service_mode"
             )
-        problem = self._take(Demand(command.input, received + command.lifetime), rested, now)
+        problem = self._take(Demand(motion, received + command.lifetime), rested, now)
         if problem is None:
-            self.control_mode = command.input.arm_input
+            self.control_mode = read_as(motion)
         return problem
 
     def on_neutral(self, now: float) -> None:

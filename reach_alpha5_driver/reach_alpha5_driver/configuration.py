@@ -15,10 +15,12 @@ from reach_alpha5_driver.grip import GripConfig
 from reach_alpha5_driver.guard.config import GuardConfig
 from reach_alpha5_driver.health import HealthConfig
 from reach_alpha5_driver.parameters.line import BACKOFF, SCHEDULE
+from reach_alpha5_driver.parameters.motion import CLEARANCES, SHAPE, SPEEDS
 from reach_alpha5_driver.parameters.safety import GUARD, STOPPING
 from reach_alpha5_driver.parameters.watch import GRIP, HEALTH
 from reach_alpha5_driver.schedule import ScheduleConfig
-from reach_alpha5_motion.resolver import MotionConfig
+from reach_alpha5_motion.collision import CollisionConfig
+from reach_alpha5_motion.speed import MotionConfig
 
 LEAST_REPORTS = 2.0
 """Reports of a value before it counts as too old, so that one that is lost changes nothing."""
@@ -73,12 +75,7 @@ def guard_config(values: Values) -> GuardConfig:
     Raises:
         ParameterError: they contradict each other.
     """
-    prefix = "guard_"
-    return _made(
-        lambda: GuardConfig(
-            **{name.removeprefix(prefix): value for name, value in _fields(GUARD, values).items()}
-        )
-    )
+    return _made(lambda: GuardConfig(**_fields(GUARD, values, "guard_")))
 
 
 def backoff(values: Values) -> Backoff:
@@ -98,17 +95,39 @@ def motion_config(values: Values) -> MotionConfig:
     """
     return _made(
         lambda: MotionConfig(
-            linear_speed=values["max_linear_speed"],
-            azimuth_speed=values["max_azimuth_speed"],
-            wrist_speed=values["max_wrist_speed"],
-            jaw_speed=values["max_jaw_speed"],
-            slow_fraction=values["slow_fraction"],
-            default_fraction=values["default_fraction"],
+            **_fields(SPEEDS, values, "max_"),
+            **_fields(SHAPE, values),
             stowed=tuple(values["pose_stowed"]),
             deployed=tuple(values["pose_deployed"]),
             lift=tuple(values["pose_lift"]),
+            further_poses=tuple(map(_pose, filter(None, values["further_poses"]))),
         )
     )
+
+
+def collision_config(values: Values) -> CollisionConfig:
+    """Return the distances that are kept.
+
+    Raises:
+        ParameterError: they contradict each other.
+    """
+    return _made(
+        lambda: CollisionConfig(
+            **_fields(CLEARANCES, values, "clearance_"), brake_gain=values["brake_gain"]
+        )
+    )
+
+
+def _pose(text: str) -> tuple[str, tuple[float, float, float]]:
+    """Read `NAME: axis_e axis_d axis_c`."""
+    name, _, angles = text.partition(":")
+    try:
+        axis_e, axis_d, axis_c = map(float, angles.split())
+    except ValueError:
+        raise ValueError(
+            f"further_poses has {text!r}; write 'NAME: axis_e axis_d axis_c', angles in rad"
+        ) from None
+    return name.strip(), (axis_e, axis_d, axis_c)
 
 
 def _expected(values: Values) -> ExpectedArm:
@@ -123,8 +142,9 @@ def _expected(values: Values) -> ExpectedArm:
     )
 
 
-def _fields(table: Sequence[Parameter], values: Values) -> dict[str, Any]:
-    return {entry.name: values[entry.name] for entry in table}
+def _fields(table: Sequence[Parameter], values: Values, prefix: str = "") -> dict[str, Any]:
+    """Return the fields of a settings object: named as the parameters are, without `prefix`."""
+    return {entry.name.removeprefix(prefix): values[entry.name] for entry in table}
 
 
 def _made(make: Callable[[], _T]) -> _T:

@@ -8,8 +8,8 @@ The shell calls, always with the monotonic time `now` [s]:
 * `data_sent` with how much of it the line took.
 
 The parts: `Telemetry` holds what is believed of the arm, `Supervisor` watches over it,
-`CommandDesk` reads what others want, `Gate` decides what may move the arm, `Outbox` what is
-written. This file ties them together.
+`CommandDesk` reads what others want, `MotionDesk` makes rates of it, `Gate` decides what may move
+the arm, `Outbox` what is written. This file ties them together.
 """
 
 from __future__ import annotations
@@ -17,48 +17,27 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Sequence
-from typing import Protocol
 
-from reach_alpha5_common.command import DriverCommand, GripperCommand
+from reach_alpha5_common.command import DriverCommand
 from reach_alpha5_common.refusal import Problem
 from reach_alpha5_driver.belief import JointBounds
 from reach_alpha5_driver.commands import CommandDesk
 from reach_alpha5_driver.config import CoreConfig
-from reach_alpha5_driver.demand import Demand, JointRates, PresetRun
 from reach_alpha5_driver.gate import Gate
 from reach_alpha5_driver.holds import Hold
 from reach_alpha5_driver.identity import JointRanges
+from reach_alpha5_driver.motion_desk import MotionDesk, Mover
 from reach_alpha5_driver.outbox import NOTHING, Outbox, Outgoing
 from reach_alpha5_driver.poller import Poller
 from reach_alpha5_driver.service import ServiceDesk
 from reach_alpha5_driver.snapshot import Note
 from reach_alpha5_driver.supervisor import Supervisor
 from reach_alpha5_driver.telemetry import Telemetry
-from reach_alpha5_motion.model import JointLimits
-from reach_alpha5_motion.resolver import Resolution
-
-MOTION_SPACING = 0.5
-"""Least time between two sets of rates, in control periods: a changed command is resolved at once,
-but however fast commands come, the line must keep room for requests."""
 
 MAX_NOTES = 100
 
 NO_LATENCY_TIMER = -1
 """For a line without one, or with one that cannot be read."""
-
-
-class Resolver(Protocol):
-    """Turns a command into joint rates at a posture: `reach_alpha5_motion.VelocityResolver`."""
-
-    def resolve(
-        self, command: GripperCommand, q: Sequence[float], limits: JointLimits | None = None
-    ) -> Resolution:
-        """Return the rates, chain order [rad/s, m/s]."""
-
-    def resolve_joints(
-        self, rates: Sequence[float], q: Sequence[float], limits: JointLimits | None = None
-    ) -> Resolution:
-        """Return asked joint rates within all limits, chain order [rad/s, m/s]."""
 
 
 class DriverCore:
@@ -69,7 +48,7 @@ class DriverCore:
         config: CoreConfig,
         bounds: Sequence[JointBounds],
         description: JointRanges,
-        resolver: Resolver,
+        mover: Mover,
     ) -> None:
         """Make a core without a line, inactive.
 
@@ -77,7 +56,7 @@ class DriverCore:
             config: settings.
             bounds: what a report of each joint can be, chain order.
             description: the description's limits, chain order.
-            resolver: makes joint rates of commands.
+            mover: makes joint rates of commands.
         """
         self.notes: deque[Note] = deque(maxlen=MAX_NOTES)
         """For the log; whoever writes it takes them off."""
@@ -92,17 +71,20 @@ class DriverCore:
             self.gate, self.telemetry.belief, config, self.supervisor.unrest, self.notes
         )
         self.service = ServiceDesk(self.desk)
+        self.motion = MotionDesk(
+            self.gate,
+            self.desk,
+            self.supervisor,
+            self.telemetry,
+            mover,
+            1.0 / config.schedule.control_rate,
+            self.notes,
+        )
         self.connected = False
         self.connections = 0
         self.guard_trips = 0
         self.latency_timer = NO_LATENCY_TIMER
         """Of the adapter of the open line [ms]."""
-        self.resolution: Resolution | None = None
-        """How the standing demand was last resolved; None while none stands."""
-        self._resolver = resolver
-        self._period = 1.0 / config.schedule.control_rate
-        self._resolved: object = None
-        self._resolved_at = -math.inf
 
     # -- the line
 
@@ -207,11 +189,7 @@ class DriverCore:
         if self.connected:
             self.supervisor.tick(now)
         self.gate.check(now, belief.fresh(now))
-        demand = self.gate.demand
-        if demand is None:
-            self.resolution = None
-        elif now >= self._resolve_at(demand):
-            self._resolve(demand, now)
+        self.motion.tick(now)
 
     def next_wakeup(self, now: float) -> float:
         """Return the time of the next `tick` if nothing else happens before; inf = never."""
@@ -219,38 +197,15 @@ class DriverCore:
             return math.inf
         if self.gate.stop_owed:
             return now
-        times = [self.telemetry.next_time(now), self.supervisor.next_time()]
-        demand = self.gate.demand
-        if demand is not None:
-            times += [demand.expires, self._resolve_at(demand)]
+        times = [
+            self.telemetry.next_time(now),
+            self.supervisor.next_time(),
+            self.motion.next_time(),
+        ]
         room_at = self.outbox.room_at()
         if room_at is not None:
             times.append(room_at)
         return min(times)
-
-    def _resolve_at(self, demand: Demand) -> float:
-        changed = demand.command != self._resolved
-        return self._resolved_at + self._period * (MOTION_SPACING if changed else 1.0)
-
-    def _resolve(self, demand: Demand, now: float) -> None:
-        command = demand.command
-        self._resolved, self._resolved_at = command, now
-        if isinstance(command, PresetRun):
-            self.gate.set_preset(command.slot)
-            return
-        posture, limits = self.telemetry.belief.positions(), self.supervisor.joint_limits
-        try:
-            if isinstance(command, JointRates):
-                resolution = self._resolver.resolve_joints(command.rates, posture, limits)
-            else:
-                resolution = self._resolver.resolve(command, posture, limits)
-            if resolution.refused is not None:
-                raise ValueError(resolution.refused.reason)
-            self.gate.set_rates(resolution.joint_velocities.tolist())
-        except ValueError as error:
-            self.on_internal_error("unresolved", f"no joint rates for the command: {error}", now)
-            return
-        self.resolution = resolution
 
     def _forget_line(self, now: float) -> None:
         """Forget what was believed and asked for; nothing can be written any more."""
@@ -271,6 +226,7 @@ class DriverCore:
         if self.gate.released_rates is not before:
             self.supervisor.on_released(now)
         if outgoing.purge:
+            self.motion.halted()
             self.notes.append(Note("info", f"stop: {self.gate.last_stop_cause}"))
         return outgoing
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from reach_alpha5_common.command import CommandKind, DriverCommand, GripperCommand
+from reach_alpha5_common.command import CommandKind, DriverCommand, MotionCommand
 from reach_alpha5_common.refusal import Problem
 
 
@@ -38,8 +38,10 @@ class PresetRun:
 class Demand:
     """A demand for motion and when it ends. Times are monotonic seconds, counted from receipt."""
 
-    command: GripperCommand | JointRates | PresetRun
+    command: MotionCommand | JointRates | PresetRun
     expires: float
+    ends_as: str = "expired"
+    """The cause of the stop that follows when its time is over."""
 
 
 class CommandOrder:
@@ -76,7 +78,7 @@ class CommandOrder:
 
 
 def input_problem(command: DriverCommand, max_lifetime: float) -> Problem | None:
-    """Say what is wrong with an INPUT or JOINT command in itself, or None."""
+    """Say what is wrong with an INPUT, TWIST or JOINT command in itself, or None."""
     if command.kind is CommandKind.JOINT:
         return Problem(
             "joint_control_off", "the driver takes no joint set-points; send an INPUT instead"
@@ -86,4 +88,4 @@ def input_problem(command: DriverCommand, max_lifetime: float) -> Problem | None
             "bad_lifetime",
             f"lifetime is {command.lifetime:g} s; send one above 0 and up to {max_lifetime:g} s",
         )
-    return command.input.problem()
+    return command.motion.problem()

@@ -8,7 +8,8 @@ and nowhere earlier: whatever was computed, queued or decided before is checked 
 Motion passes while all of this is true: no e-stop is latched, no fault is latched, nothing of
 `Hold` stands, an arbiter is engaged, the arm answers, every joint's position is fresh, and the
 demand's lifetime is not over. `State` has the engagement, the answering and the fault; `EXECUTING`
-is entered by an accepted demand only.
+is entered by an accepted demand only. When nobody asks for motion any more, and says so in good
+order, what moves may fade: that is a demand for none, with a lifetime of its own (`ease`).
 
 A stop is one broadcast of velocity zero, then velocity zero to each device, and asks for what the
 line still has queued to be purged first. It is written once: a stream of zeroes would look like a
@@ -23,7 +24,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from reach_alpha5_common.command import StopLevel
+from reach_alpha5_common.command import STILL, StopLevel
 from reach_alpha5_driver.demand import Demand
 from reach_alpha5_driver.devices import BASE_UNIT, DEVICES
 from reach_alpha5_driver.holds import Hold
@@ -138,6 +139,20 @@ class Gate:
             self.holds[hold] = None
             self.disengage(hold.code, now)
 
+    def ease(self, cause: str, expires: float) -> bool:
+        """Let the motion that was let out fade, until `expires` at the latest.
+
+        What else ends a demand ends this one as well, at once.
+
+        Returns:
+            Whether there is any motion to fade.
+        """
+        if self.demand is None or not self.moved:
+            return False
+        if self.demand.command != STILL:  # else it fades already, and gets no longer for it
+            self.demand = Demand(STILL, expires, cause)
+        return True
+
     def rest(self, cause: str) -> None:
         """End the demand if one stands, with a stop on that edge; else do nothing."""
         self._end(cause)
@@ -234,8 +249,10 @@ class Gate:
             self._owe("heard_again")
         self._all_heard = posture_fresh
         if self.state is State.EXECUTING:
-            if self.demand is None or now >= self.demand.expires:
+            if self.demand is None:
                 self.rest("expired")
+            elif now >= self.demand.expires:
+                self.rest(self.demand.ends_as)
             elif not posture_fresh:
                 self.disengage("stale_posture", now)
 

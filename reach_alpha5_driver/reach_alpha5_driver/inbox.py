@@ -28,7 +28,9 @@ class _Call:
     result: Future[Any]
 
     def make(self, core: DriverCore, now: float) -> None:
-        """Do it, in the thread that owns `core`."""
+        """Do it, in the thread that owns `core`, unless it was cancelled."""
+        if not self.result.set_running_or_notify_cancel():
+            return
         try:
             self.result.set_result(self.action(core, now))
         except Exception as error:

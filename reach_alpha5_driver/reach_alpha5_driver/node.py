@@ -28,8 +28,15 @@ from std_srvs.srv import SetBool
 
 from reach_alpha5_common.messages import NANO, driver_command
 from reach_alpha5_common.node_life import declare, run
+from reach_alpha5_common.parameters import ParameterError
 from reach_alpha5_common.refusal import Problem
-from reach_alpha5_driver.assembly import make_core, read_model
+from reach_alpha5_driver.assembly import (
+    CollisionBuilder,
+    Collisions,
+    collision_builder,
+    make_core,
+    read_model,
+)
 from reach_alpha5_driver.configuration import backoff, guard_config
 from reach_alpha5_driver.control_loop import LAST_WORD, ControlLoop
 from reach_alpha5_driver.core import DriverCore
@@ -44,8 +51,11 @@ from reach_alpha5_driver.outcomes import (
 )
 from reach_alpha5_driver.parameters import PARAMETERS
 from reach_alpha5_driver.publishing import Publisher
+from reach_alpha5_driver.scene.service import SceneService
+from reach_alpha5_driver.scene.store import ObstacleStore
 from reach_alpha5_driver.snapshot import ArmPicture
 from reach_alpha5_driver.transport.serial import open_serial
+from reach_alpha5_motion.obstacles import ObstacleError, Scene
 from reach_alpha5_msgs.msg import DriverCommand
 
 SWITCH_INTERVAL = 0.0005
@@ -91,6 +101,11 @@ class DriverNode(LifecycleNode):
         # Two models, since two threads use them.
         core = make_core(values, read_model(values))
         self._publisher = Publisher(self, read_model(values), self._prefix, port)
+        build = collision_builder(values)
+        store, scene, collisions = restored(values["obstacle_file"], build)
+        if collisions is not None:
+            core.motion.keep_out_of(collisions.control)
+            self._publisher.collision = collisions.publishing
         self._loop = ControlLoop(
             core,
             partial(open_serial, port, values["baud_rate"]),
@@ -104,6 +119,7 @@ class DriverNode(LifecycleNode):
             DriverCommand, "driver_command", self._on_driver_command, RELIABLE
         )
         self.create_service(SetBool, "power", self._on_power)
+        self._scene = SceneService(self, self._prefix, store, scene, build, self._keep_out_of)
         if values["service_mode"]:
             self._serve_joints()
         self._publisher.start(self._loop)
@@ -247,6 +263,15 @@ class DriverNode(LifecycleNode):
         response.message = "" if problem is None else f"{problem.code}: {problem.reason}"
         return response
 
+    def _keep_out_of(self, collisions: Collisions) -> Problem | None:
+        """Keep clear of this from now on, or, if it cannot be, never; return why it cannot be."""
+        call = self._loop.inbox.call(lambda core, now: core.motion.keep_out_of(collisions.control))
+        futures.wait([call], ANSWER_TIMEOUT)
+        if call.cancel() or call.exception() is not None:
+            return NO_ANSWER
+        self._publisher.collision = collisions.publishing
+        return None
+
     def _answer(self, action: Callable[[DriverCore, float], _T], otherwise: _T) -> _T:
         """Return what the control thread answers, or `otherwise` if it does not."""
         try:
@@ -281,6 +306,23 @@ class DriverNode(LifecycleNode):
     def _on_preset(self, message: UInt8, info: MessageInfo) -> None:
         received, slot = _received(info), int(message.data)
         self._loop.inbox.call(lambda core, now: core.service.on_preset(slot, received, now))
+
+
+def restored(
+    file: str, build: CollisionBuilder | None
+) -> tuple[ObstacleStore, Scene, Collisions | None]:
+    """Read the obstacles that were saved; None: nothing is kept clear of.
+
+    Raises:
+        ParameterError: they cannot be read, or do not fit to the description. One that is silently
+            left out is one that the arm drives into.
+    """
+    try:
+        store = ObstacleStore(file)
+        scene = store.load()
+        return store, scene, None if build is None else build(scene, store.meshes(scene))
+    except ObstacleError as error:
+        raise ParameterError(str(error)) from error
 
 
 def time_waited(received: int, now: int) -> float:

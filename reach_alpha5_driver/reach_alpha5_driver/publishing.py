@@ -12,6 +12,7 @@ import os
 import threading
 import time
 import traceback
+from collections.abc import Sequence
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray
@@ -21,8 +22,9 @@ from sensor_msgs.msg import JointState
 
 from reach_alpha5_common.messages import NANO, time_message
 from reach_alpha5_driver.control_loop import ControlLoop
-from reach_alpha5_driver.snapshot import ArmPicture, Note, PostureSample
+from reach_alpha5_driver.snapshot import ArmPicture, Clearance, Note, PostureSample
 from reach_alpha5_driver.translate import Stamp, arm_state, diagnostics, gripper_tel
+from reach_alpha5_motion.collision import Collision
 from reach_alpha5_motion.model import ArmModel
 from reach_alpha5_msgs.msg import ArmState, GripperTel
 
@@ -68,6 +70,8 @@ class Publisher:
         self._arm_states = node.create_publisher(ArmState, "arm_state", RELIABLE)
         self._diagnostics = node.create_publisher(DiagnosticArray, "/diagnostics", RELIABLE)
         self._joint_state = JointState(name=list(model.joint_names))
+        self.collision: Collision | None = None
+        """What the arm keeps clear of, for telling how near it is; may be replaced at any time."""
         self._picture: ArmPicture | None = None
         self._sample: PostureSample | None = None
         self._next_diagnostics = -math.inf
@@ -119,8 +123,10 @@ class Publisher:
         if picture is self._picture:
             return
         self._picture = picture
-        self._arm_states.publish(arm_state(picture, self._prefix, self._port, stamp))
-        self._gripper_tels.publish(gripper_tel(picture, self._tip(picture), stamp))
+        posture = _posture(picture)
+        near = self._clearance(posture)
+        self._arm_states.publish(arm_state(picture, near, self._prefix, self._port, stamp))
+        self._gripper_tels.publish(gripper_tel(picture, self._tip(posture), stamp))
         if picture.at >= self._next_diagnostics:
             self._next_diagnostics = picture.at + DIAGNOSTICS_PERIOD
             name = self._node.get_fully_qualified_name()
@@ -137,11 +143,17 @@ class Publisher:
         else:
             self._logger.error(note.text)
 
-    def _tip(self, picture: ArmPicture) -> tuple[float, float, float]:
-        if any(joint.stale for joint in picture.joints):
+    def _tip(self, posture: Sequence[float] | None) -> tuple[float, float, float]:
+        if posture is None:
             return UNKNOWN_TIP
-        x, y, z = self._model.tip([joint.position for joint in picture.joints]).tolist()
+        x, y, z = self._model.tip(posture).tolist()
         return x, y, z
+
+    def _clearance(self, posture: Sequence[float] | None) -> Clearance:
+        collision = self.collision
+        if posture is None or collision is None:
+            return Clearance()
+        return Clearance(*collision.clearance(posture))
 
     def _stamp(self) -> Stamp:
         """Return a function from monotonic seconds to ROS time, good for this moment."""
@@ -151,3 +163,10 @@ class Publisher:
             return time_message(max(0, round(monotonic * NANO) + offset))
 
         return stamp
+
+
+def _posture(picture: ArmPicture) -> list[float] | None:
+    """Return the joint positions of a picture, chain order [rad, m]; None = not all are known."""
+    if any(joint.stale for joint in picture.joints):
+        return None
+    return [joint.position for joint in picture.joints]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from reach_alpha5_common.command import GripperCommand, Pose
+from reach_alpha5_common.command import GripperCommand, KnownPose, Pose
 from reach_alpha5_driver.belief import REPORTED
 from reach_alpha5_driver.budget import planned_rate
 from reach_alpha5_driver.core import DriverCore
+from reach_alpha5_driver.demand import Demand
 from reach_alpha5_driver.devices import DEVICES, Device
 from reach_alpha5_driver.fault_table import Severity
 from reach_alpha5_driver.holds import Hold
@@ -13,6 +14,7 @@ from reach_alpha5_driver.protocol.codec import Damage
 from reach_alpha5_driver.quantities import QUANTITIES
 from reach_alpha5_driver.snapshot import ArmPicture, JointPicture, LinkPicture
 from reach_alpha5_driver.states import State
+from reach_alpha5_motion.resolver import Resolution
 
 NO_LIMITS = (False,) * len(DEVICES)
 
@@ -21,14 +23,9 @@ PACKET_ERRORS = ("unknown_device", "unknown_packet", "bad_payload")
 
 def arm_picture(core: DriverCore, now: float) -> ArmPicture:
     """Return the driver and its arm as of `now`."""
-    gate, belief, resolution = core.gate, core.telemetry.belief, core.resolution
+    gate, belief, resolution = core.gate, core.telemetry.belief, core.motion.resolution
     supervisor = core.supervisor
-    moving_to = Pose.UNSPECIFIED if resolution is None else resolution.moving_to
     demand = gate.demand
-    command = None if demand is None else demand.command
-    pose_velocity = 0.0
-    if isinstance(command, GripperCommand) and moving_to is not Pose.UNSPECIFIED:
-        pose_velocity = command.known_pose.velocity
     wrong = {
         joint
         for finding in supervisor.findings
@@ -63,8 +60,20 @@ def arm_picture(core: DriverCore, now: float) -> ArmPicture:
             finding.code for finding in supervisor.findings if finding.severity is Severity.WARN
         ),
         at_limit=NO_LIMITS if resolution is None else resolution.at_limit,
-        moving_to=moving_to,
-        pose_velocity=pose_velocity,
+        blocked_by=() if resolution is None else resolution.blocked_by,
+        moving_to=_moving_to(resolution, demand),
+    )
+
+
+def _moving_to(resolution: Resolution | None, demand: Demand | None) -> KnownPose:
+    """Return the pose that the arm moves towards, and how fast it is asked to."""
+    if resolution is None or demand is None or resolution.moving_to is Pose.UNSPECIFIED:
+        return KnownPose()
+    command, name = demand.command, resolution.moving_to_name
+    return KnownPose(
+        resolution.moving_to,
+        command.known_pose.velocity if isinstance(command, GripperCommand) else 0.0,
+        name if resolution.moving_to is Pose.NAMED else "",
     )
 
 

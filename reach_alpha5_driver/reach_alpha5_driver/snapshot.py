@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
-from reach_alpha5_common.command import Pose, StopLevel
+from reach_alpha5_common.command import KnownPose, StopLevel
 from reach_alpha5_common.refusal import Refusal
 from reach_alpha5_driver.identity import DeviceIdentity
 from reach_alpha5_driver.states import State
@@ -87,9 +88,28 @@ class ArmPicture:
     """Whether nothing that the arm says of itself forbids planned motion."""
     warnings: tuple[str, ...]
     at_limit: tuple[bool, ...] = field(default=(False,) * 5)
-    moving_to: Pose = Pose.UNSPECIFIED
-    pose_velocity: float = 0.0
-    """Fraction of the configured speed asked for on the way to `moving_to`."""
+    blocked_by: tuple[str, ...] = ()
+    """What holds back what is asked: `limit JOINT`, `collision PAIR`."""
+    moving_to: KnownPose = field(default=KnownPose())
+
+    @property
+    def collides(self) -> bool:
+        """Whether the arm is held back because something is near."""
+        return any(cause.startswith(COLLISION) for cause in self.blocked_by)
+
+
+COLLISION = "collision "
+"""How what holds the arm back begins when it is something near."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clearance:
+    """How near the arm is to what it keeps clear of."""
+
+    distance: float = math.nan
+    """[m], below zero where two bodies overlap; NaN = not watched, or not known."""
+    pair: str = ""
+    """What is nearest to what, for the distances that are kept; empty = not watched."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,11 @@ class StopCause(enum.Enum):
         "A STOP came, or a flood of commands, which is answered with one.",
         "A fresh command: a STOP is a neutral.",
     )
-    NEUTRAL = ("neutral", "The newest command asks for no motion.", "A fresh command.")
+    NEUTRAL = (
+        "neutral",
+        "The newest command asks for no motion, and what moved has come to rest.",
+        "A fresh command.",
+    )
     EXPIRED = (
         "expired",
         "The lifetime of the newest command is over.",

@@ -11,9 +11,9 @@ from geometry_msgs.msg import Point
 from std_msgs.msg import Header
 
 from reach_alpha5_common.command import StopLevel
-from reach_alpha5_common.messages import refusal_message
+from reach_alpha5_common.messages import known_pose, refusal_message
 from reach_alpha5_driver.identity import DeviceIdentity
-from reach_alpha5_driver.snapshot import ArmPicture, JointPicture
+from reach_alpha5_driver.snapshot import ArmPicture, Clearance, JointPicture
 from reach_alpha5_driver.states import State
 from reach_alpha5_msgs.msg import (
     ArmState,
@@ -21,7 +21,6 @@ from reach_alpha5_msgs.msg import (
     Gripper,
     GripperTel,
     JointHealth,
-    KnownPose,
     LinkCounters,
 )
 
@@ -31,7 +30,9 @@ Stamp = Callable[[float], Time]
 """Translates monotonic seconds to ROS time."""
 
 
-def arm_state(picture: ArmPicture, prefix: str, port: str, stamp: Stamp) -> ArmState:
+def arm_state(
+    picture: ArmPicture, clearance: Clearance, prefix: str, port: str, stamp: Stamp
+) -> ArmState:
     """Return the message of a picture."""
     refusal = picture.last_refusal
     return ArmState(
@@ -42,7 +43,10 @@ def arm_state(picture: ArmPicture, prefix: str, port: str, stamp: Stamp) -> ArmS
         emo_level=int(picture.estop_level),
         estop_epoch=picture.estop_epoch,
         stream_open=picture.stream_open,
-        clearance=math.nan,
+        blocked_by=list(picture.blocked_by),
+        collision=picture.collides,
+        collision_pair=clearance.pair,
+        clearance=clearance.distance,
         active=picture.active,
         identified=picture.identified,
         service_mode=picture.service_mode,
@@ -78,9 +82,10 @@ def gripper_tel(picture: ArmPicture, tip: tuple[float, ...], stamp: Stamp) -> Gr
             joint_positions=[joint.position for joint in picture.joints],
             end_position=Point(x=tip[0], y=tip[1], z=tip[2]),
             joint_at_limit=list(picture.at_limit),
+            collision=picture.collides,
             holding=picture.holding,
             joint_fault=[joint.suspect for joint in picture.joints],
-            moving_to=KnownPose(pose=int(picture.moving_to), velocity=picture.pose_velocity),
+            moving_to=known_pose(picture.moving_to),
         ),
     )
 

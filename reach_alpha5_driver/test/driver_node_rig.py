@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 import random
@@ -23,6 +24,7 @@ from lifecycle_msgs.srv import ChangeState, GetState
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.task import Future
+from rclpy.time import Time
 from sensor_msgs.msg import JointState
 from std_msgs.msg import UInt8
 from std_srvs.srv import SetBool
@@ -64,13 +66,22 @@ UP = GripperCommand(arm_input=ArmInput.CARTESIAN, cartesian=Cartesian(z=-1.0))
 CLOCKWISE = GripperCommand(arm_input=ArmInput.CYLINDRICAL, cylindrical=Cylindrical(azimuth=1.0))
 
 
-def urdf() -> str:
+@functools.cache
+def description() -> dict[str, str]:
+    """Return the parameters that describe the drone and its arm."""
     try:
         folder = Path(get_package_share_directory("reach_alpha5_description"))
     except PackageNotFoundError:
         folder = Path(__file__).resolve().parents[2] / "reach_alpha5_description"
-    file = folder / "urdf" / "drone.urdf.xacro"
-    return str(process_file(str(file), mappings={"prefix": PREFIX}).toxml())
+
+    def expanded(file: str) -> str:
+        return str(process_file(str(folder / file), mappings={"prefix": PREFIX}).toxml())
+
+    return {
+        "robot_description": expanded("urdf/drone.urdf.xacro"),
+        "robot_description_semantic": expanded("srdf/drone.srdf.xacro"),
+        "prefix": PREFIX,
+    }
 
 
 class Operator:
@@ -88,6 +99,8 @@ class Operator:
         self.presets = self.node.create_publisher(UInt8, "preset", 10)
         self.arm_state = ArmState()
         self.arm_states = 0
+        self._made: list[int] = []
+        """When each of them was made [ns], ROS time."""
         self.joint_states: list[JointState] = []
         self.tel = GripperTel()
         self.diagnostics: dict[str, DiagnosticStatus] = {}
@@ -100,6 +113,7 @@ class Operator:
     def _on_arm_state(self, message: ArmState) -> None:
         self.arm_state = message
         self.arm_states += 1
+        self._made.append(Time.from_msg(message.header.stamp).nanoseconds)
 
     def _on_tel(self, message: GripperTel) -> None:
         self.tel = message
@@ -126,10 +140,13 @@ class Operator:
             action()
             self.spin(period)
 
-    def heard_since(self, count: int = 3) -> Callable[[], bool]:
-        """Return a condition: `count` more states have come, so that the newest is from now."""
-        due = self.arm_states + count
-        return lambda: self.arm_states >= due
+    def heard_since(self, count: int = 1) -> Callable[[], bool]:
+        """Return a condition: `count` states have come that were made after this call.
+
+        One that comes after an answer or another message may have been made before.
+        """
+        since = self.node.get_clock().now().nanoseconds
+        return lambda: sum(at > since for at in self._made[-count:]) == count
 
     def send(self, command: GripperCommand, lifetime: float = LIFETIME) -> None:
         self.say(Command(CommandKind.INPUT, input=command, lifetime=lifetime))
@@ -154,12 +171,21 @@ class Operator:
         self.press(lambda: self.send(command), condition)
 
     def press(self, action: Callable[[], object], condition: Callable[[], object]) -> None:
-        """As `repeat`, from neutral: released and pressed again should the machine stall."""
+        """As `repeat`, from neutral: released and pressed again should the machine stall.
+
+        Nothing but the action is said once the condition holds.
+        """
+        seen = self.arm_state.last_refusal
 
         def moved() -> bool:
-            if self.arm_state.last_refusal.code in ("not_engaged", "stale_posture"):
-                self.stop()
-            return bool(condition())
+            nonlocal seen
+            if condition():
+                return True
+            if (last := self.arm_state.last_refusal) != seen:
+                seen = last
+                if last.code in ("not_engaged", "stale_posture"):
+                    self.stop()
+            return False
 
         self.stop()
         self.repeat(action, moved)
@@ -219,11 +245,12 @@ class Drive:
         self.namespace = f"/test_{os.getpid()}_{random.randrange(1 << 30)}"
         self.sim = SimProcess(folder=folder)
         self.parameters = {
-            "robot_description": urdf(),
-            "prefix": PREFIX,
+            **description(),
             "serial_port": str(folder / "port"),
             "reconnect_period": 0.1,
             "reconnect_period_max": 0.5,
+            # A machine that stalls is not to be taken for a driver that hangs.
+            "guard_hang_after": 1.0,
             **parameters,
         }
         self.name = "driver"
@@ -262,7 +289,12 @@ class Drive:
     def heard(self) -> bool:
         """Whether driver and operator know each other."""
         operator = self.operator
-        return operator.arm_states > 0 and operator.commands.get_subscription_count() == 1
+        return (
+            operator.arm_states > 0
+            and operator.tel.header.frame_id != ""
+            # One that was killed is counted for as long as its lease lasts.
+            and operator.commands.get_subscription_count() > 0
+        )
 
     def ready(self) -> bool:
         """Whether nothing but a latch or a missing neutral keeps the arm from being moved."""

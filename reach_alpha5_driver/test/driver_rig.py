@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +16,7 @@ from reach_alpha5_common.command import (
     GripperCommand,
     GripperVelocities,
     StopLevel,
+    TwistCommand,
 )
 from reach_alpha5_driver.belief import JointBounds
 from reach_alpha5_driver.config import CoreConfig
@@ -26,6 +29,7 @@ from reach_alpha5_driver.protocol.codec import Frame
 from reach_alpha5_driver.protocol.decoder import StreamDecoder
 from reach_alpha5_driver.schedule import ScheduleConfig
 from reach_alpha5_motion.resolver import Resolution
+from reach_alpha5_motion.speeds import Speed
 
 BOUNDS = tuple(
     JointBounds(0.0, 6.3, 1.0, 0.1)
@@ -40,31 +44,42 @@ DESCRIPTION = JointRanges(
 SCHEDULE = ScheduleConfig.__dataclass_fields__.keys()
 LIFETIME = 0.25
 STEP = 0.005
+BYTE_TIME = 10.0 / 115200.0
+"""Of the line [s]."""
 FORWARD = GripperCommand(arm_input=ArmInput.CARTESIAN, cartesian=Cartesian(x=1.0))
 JAWS = GripperCommand(GripperVelocities(grip=1.0))
 
 
-class Resolver:
-    """Arm input turns axis_e at 0.2 rad/s; wrist and jaws go as asked. May be told to fail."""
+class PlainMover:
+    """Arm input turns axis_e at 0.2 rad/s; wrist and jaws go as asked, at once. May fail."""
 
     def __init__(self) -> None:
         self.error: Exception | None = None
         self.rates: tuple[float, ...] | None = None
+        self.at_rest = True
+
+    def speeds(self, limits=None):
+        return (Speed("linear", "m/s", 0.025, 0.05, 0.1, "configuration"),)
+
+    def keep_out_of(self, keep_out) -> None:
+        raise AssertionError("nothing is near")
+
+    def halt(self) -> None:
+        self.at_rest = True
 
     def resolve_joints(self, rates, q, limits=None) -> Resolution:
         return Resolution(np.array(rates))
 
-    def resolve(self, command: GripperCommand, q, limits=None) -> Resolution:
+    def step(self, command, q, q_at, now, limits=None, holding=False) -> Resolution:
         if self.error is not None:
             raise self.error
-        if self.rates is not None:
-            return Resolution(np.array(self.rates))
-        gripper = command.gripper_velocities
-        return Resolution(
-            np.array(
-                [0.2 * command.moves_arm, 0.0, 0.0, 0.5 * gripper.rotate, 0.003 * gripper.grip]
-            )
-        )
+        rates = self.rates
+        if rates is None or command.is_neutral:
+            gripper = command.gripper_velocities
+            moves = 0.2 * command.moves_arm
+            rates = (moves, 0.0, 0.0, 0.5 * gripper.rotate, 0.003 * gripper.grip)
+        self.at_rest = not any(rates)
+        return Resolution(np.array(rates))
 
 
 @dataclass
@@ -153,7 +168,8 @@ class Arm:
             case ids.POSITION_LIMITS:
                 return packets.PositionLimits(device, *self.position_limits[device])
             case ids.VELOCITY_LIMITS:
-                return packets.VelocityLimits(device, -0.003, 0.003)
+                limit = RATE_LIMITS[BY_ID[device].index]
+                return packets.VelocityLimits(device, -limit, limit)
             case ids.CURRENT_LIMITS:
                 return packets.CurrentLimits(device, *self.current_limits[device])
             case ids.SOFTWARE_VERSION:
@@ -172,19 +188,26 @@ class Arm:
 
 
 class Rig:
-    """Core, arm and clock. `wire` keeps all that was written, with its time."""
+    """Core, arm and clock. `wire` keeps all that was written, with its time.
 
-    def __init__(self, **settings) -> None:
+    Answers take as long as the line takes to carry them, or no time at all with `at_once`.
+    """
+
+    def __init__(self, mover: Any = None, at_once: bool = False, **settings) -> None:
         self.now = 1000.0
         self.arm = Arm()
-        self.resolver = Resolver()
+        self.mover = PlainMover() if mover is None else mover
         schedule = {name: settings.pop(name) for name in SCHEDULE & settings.keys()}
         config = CoreConfig(schedule=ScheduleConfig(**schedule), **settings)
-        self.core = DriverCore(config, BOUNDS, DESCRIPTION, self.resolver)
+        self.core = DriverCore(config, BOUNDS, DESCRIPTION, self.mover)
         self.core.set_active(True, self.now)
         self.core.on_guard(True, self.now)
         self.wire: list[tuple[float, bytes]] = []
         self.purges: list[float] = []
+        self._answers: deque[tuple[float, bytes]] = deque()
+        """On their way, each with the time at which it is there."""
+        self._answered_at = self.now
+        self._byte_time = 0.0 if at_once else BYTE_TIME
         self.sequence = 0
         self.room = 1 << 30
         """Bytes that the line still takes."""
@@ -199,6 +222,7 @@ class Rig:
         """Let one step of time pass and everything due happen."""
         self.now += STEP
         self.arm.advance(STEP)
+        self._receive()
         self.core.tick(self.now)
         self.flush()
 
@@ -212,9 +236,17 @@ class Rig:
         if taken:
             self.wire.append((self.now, taken))
             self.core.data_sent(len(taken), self.now)
-            replies = self.arm.hear(taken)
-            if replies:
-                self.core.receive_data(replies, self.now)
+            answer = self.arm.hear(taken)
+            if answer:
+                begins_at = max(self.now, self._answered_at)
+                self._answered_at = begins_at + len(answer) * self._byte_time
+                self._answers.append((self._answered_at, answer))
+                self._receive()
+
+    def _receive(self) -> None:
+        """Hand over the answers that are there by now."""
+        while self._answers and self._answers[0][0] <= self.now:
+            self.core.receive_data(self._answers.popleft()[1], self.now)
 
     def run(self, seconds: float) -> None:
         """Let time pass."""
@@ -231,11 +263,19 @@ class Rig:
             DriverCommand(input=command, lifetime=lifetime, **fields), self.now, self.now
         )
 
-    def stop(self, level: StopLevel = StopLevel.NONE) -> None:
-        """Send a STOP."""
+    def stop(self, level: StopLevel = StopLevel.NONE, lifetime: float = 0.0) -> None:
+        """Send a STOP; one with a lifetime lets the motion fade."""
+        self.sequence += 1
+        command = DriverCommand(CommandKind.STOP, self.sequence, level, lifetime=lifetime)
+        self.core.on_command(command, self.now, self.now)
+
+    def twist(self, command: TwistCommand, lifetime: float = LIFETIME) -> None:
+        """Send a TWIST."""
         self.sequence += 1
         self.core.on_command(
-            DriverCommand(CommandKind.STOP, self.sequence, level), self.now, self.now
+            DriverCommand(CommandKind.TWIST, self.sequence, twist=command, lifetime=lifetime),
+            self.now,
+            self.now,
         )
 
     def reset(self, epoch: int | None = None) -> None:

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
-from driver_rig import BOUNDS, DESCRIPTION, FORWARD, Arm, Resolver
+from driver_rig import BOUNDS, DESCRIPTION, FORWARD, Arm, PlainMover
 
 from reach_alpha5_common.command import CommandKind, DriverCommand, StopLevel
 from reach_alpha5_driver.backoff import Backoff, BackoffConfig
@@ -77,10 +77,10 @@ class Bench:
         reconnect_max: float = RECONNECT,
     ) -> None:
         self.arm = Arm(torn=faults is not None)
-        self.resolver = Resolver()
+        self.mover = PlainMover()
         # Generous: a loaded machine must not be taken for a silent arm.
         self.config = CoreConfig(stale_after=2.0)
-        self.core = DriverCore(self.config, BOUNDS, DESCRIPTION, self.resolver)
+        self.core = DriverCore(self.config, BOUNDS, DESCRIPTION, self.mover)
         self.core.set_active(True, 0.0)
         self.faults = faults
         self.capacity = capacity
@@ -219,13 +219,13 @@ def test_an_estop_is_taken_before_commands_that_came_first(bench):
 
 def test_rule_17_a_bug_stops_the_arm_latches_a_fault_and_does_not_end_the_thread(bench):
     bench.start_moving()
-    bench.resolver.error = ZeroDivisionError("made up")
+    bench.mover.error = ZeroDivisionError("made up")
     bench.input()
     until(lambda: bench.loop.picture.state is State.MAJOR_FAULT)
     until(lambda: not bench.moving)
     assert bench.loop.picture.fault_causes == ("internal_error",)
     assert any("ZeroDivisionError: made up" in text for text in bench.said())
-    bench.resolver.error = None
+    bench.mover.error = None
     bench.reset()
     until(lambda: not bench.loop.picture.fault_causes)
     bench.start_moving()

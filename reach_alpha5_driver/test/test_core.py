@@ -207,7 +207,7 @@ def test_commands_at_a_thousand_hertz_neither_fill_the_line_nor_starve_telemetry
 @pytest.mark.parametrize("error", [ValueError("no way"), ZeroDivisionError("bug")])
 def test_a_resolver_that_fails_never_leaves_the_arm_moving(error):
     rig = Rig().start_moving()
-    rig.resolver.error = error
+    rig.mover.error = error
     rig.send()
     try:
         rig.run(0.05)
@@ -221,7 +221,7 @@ def test_a_resolver_that_fails_never_leaves_the_arm_moving(error):
 @pytest.mark.parametrize("rate", [math.nan, math.inf, 100.0])
 def test_a_resolver_that_answers_nonsense_is_a_fault_not_a_motion(rate):
     rig = Rig().start_moving()
-    rig.resolver.rates = (rate, 0.0, 0.0, 0.0, 0.0)
+    rig.mover.rates = (rate, 0.0, 0.0, 0.0, 0.0)
     rig.send()
     rig.run(0.05)
     assert not rig.moving
@@ -573,7 +573,7 @@ def test_an_arm_just_connected_is_stopped_before_anything_else_is_said():
 
 
 def test_the_output_never_queues_more_than_two_cycles():
-    rig = Rig(telemetry_window=1000).start_moving()
+    rig = Rig(at_once=True, telemetry_window=1000).start_moving()
     for _ in range(200):
         rig.send(dataclasses.replace(FORWARD, speed_modifier=rig.now % 1.0))
         rig.step()
@@ -685,7 +685,7 @@ def storm(seed: int) -> int:
     """
     moved = 0
     rng = random.Random(seed)
-    rig = Rig().connect()
+    rig = Rig(at_once=True).connect()  # known again soon after each loss of the line
     allowed_until = -math.inf
     latched = False
     for _ in range(STORM_EVENTS):

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 import reach_alpha5_driver
+import reach_alpha5_motion
+from reach_alpha5_driver.demand import Demand
 from reach_alpha5_driver.fault_table import FAULTS
 from reach_alpha5_driver.holds import Hold
 from reach_alpha5_driver.parameters import PARAMETERS
@@ -22,7 +24,10 @@ WORKSPACE = Path(__file__).resolve().parents[2]
 DOCUMENT = WORKSPACE / "docs" / "driver.md"
 SOURCE = Path(reach_alpha5_driver.__file__).parent
 
-GATE_AND_ITS_USERS = ("gate.py", "core.py", "commands.py", "supervisor.py")
+MOTION = Path(reach_alpha5_motion.__file__).parent
+"""What it refuses is refused by the driver."""
+
+GATE_AND_ITS_USERS = ("gate.py", "core.py", "commands.py", "motion_desk.py", "supervisor.py")
 
 NEVER_SHOWN = {"disconnected", "power_off"}
 """Causes of stops that are never written: the line is gone, or one that cuts the power is."""
@@ -55,14 +60,18 @@ def first_column(title: str) -> set[str]:
 
 def calls(*names: str) -> Iterator[tuple[str, ast.expr]]:
     """Yield file and first argument of every call of functions or methods with these names."""
-    for path in SOURCE.rglob("*.py"):
-        if "sim" in path.relative_to(SOURCE).parts:
+    for path in (*SOURCE.rglob("*.py"), *MOTION.glob("*.py")):
+        if SOURCE / "sim" in path.parents:
             continue
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and node.args:
                 name = getattr(node.func, "attr", getattr(node.func, "id", ""))
                 if name in names:
                     yield path.name, node.args[0]
+
+
+ENDINGS = ("stop", "rest", "ease", "disengage", "_end", "_owe")
+"""Methods that are told why motion ends."""
 
 
 def literals(*names: str) -> set[str]:
@@ -102,7 +111,8 @@ def test_every_operating_state_is_described():
 
 
 def test_every_cause_of_a_stop_is_documented():
-    written = literals("stop", "rest", "disengage", "_end", "_owe") | set(STILL_MOVING.values())
+    written = literals(*ENDINGS) | set(STILL_MOVING.values())
+    written.add(Demand.__dataclass_fields__["ends_as"].default)
     documented = {cause.code for cause in StopCause}
     assert written - documented == NEVER_SHOWN
     assert documented <= written
@@ -113,10 +123,17 @@ def test_every_cause_of_a_stop_is_documented():
 def test_causes_that_are_not_written_out_come_from_the_tables():
     passed_on = {
         ast.unparse(argument)
-        for name, argument in calls("stop", "rest", "disengage", "_end", "_owe")
+        for name, argument in calls(*ENDINGS)
         if name in GATE_AND_ITS_USERS and not isinstance(argument, ast.Constant)
     }
-    assert passed_on == {"cause", "hold.code", "Hold.INACTIVE.code", "STILL_MOVING[beyond]"}
+    assert passed_on == {
+        "cause",
+        "hold.code",
+        "Hold.INACTIVE.code",
+        "STILL_MOVING[beyond]",
+        "demand.ends_as",
+        "self.demand.ends_as",
+    }
 
 
 def test_every_refusal_is_documented():

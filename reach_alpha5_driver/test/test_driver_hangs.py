@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import rclpy
-from driver_node_rig import PREFIX, TIMEOUT, urdf
+from driver_node_rig import TIMEOUT, description
 from rclpy.context import Context
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from rclpy.node import Node
@@ -48,8 +48,7 @@ def driver(
     """An unconfigured driver whose executor makes no callback: it might as well hang."""
     monkeypatch.setattr(driver_node, "ANSWER_TIMEOUT", PATIENCE)
     values = {
-        "robot_description": urdf(),
-        "prefix": PREFIX,
+        **description(),
         "serial_port": str(tmp_path / "port"),
         "autostart": False,
     }

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
-from driver_rig import BOUNDS, DESCRIPTION, Resolver
+from driver_rig import BOUNDS, DESCRIPTION, PlainMover
 
 from reach_alpha5_driver.config import CoreConfig
 from reach_alpha5_driver.core import DriverCore
@@ -35,7 +35,7 @@ class Bench:
     """A keeper that looks when it is told to."""
 
     def __init__(self) -> None:
-        self.core = DriverCore(CoreConfig(), BOUNDS, DESCRIPTION, Resolver())
+        self.core = DriverCore(CoreConfig(), BOUNDS, DESCRIPTION, PlainMover())
         self.guard = Guard(b"\0stop\0", GuardConfig())
         self.keeper = GuardKeeper(self.guard)
         self.line = MemoryLine()

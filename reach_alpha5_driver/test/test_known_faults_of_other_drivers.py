@@ -15,7 +15,7 @@ from dataclasses import replace
 from functools import partial
 
 import pytest
-from driver_rig import BOUNDS, DESCRIPTION, FORWARD, Resolver
+from driver_rig import BOUNDS, DESCRIPTION, FORWARD, PlainMover
 
 from reach_alpha5_common.command import CommandKind, DriverCommand, StopLevel
 from reach_alpha5_common.parameters import ParameterError
@@ -87,9 +87,9 @@ class World:
         self.sim = Simulation(
             SimConfig(arm=arm, baud=config.baud_rate, half_duplex=config.half_duplex), self.now
         )
-        self.resolver = Resolver()
-        self.resolver.rates = RATES
-        self.core = DriverCore(CoreConfig(schedule=config), BOUNDS, DESCRIPTION, self.resolver)
+        self.mover = PlainMover()
+        self.mover.rates = RATES
+        self.core = DriverCore(CoreConfig(schedule=config), BOUNDS, DESCRIPTION, self.mover)
         self.core.set_active(True, self.now)
         self.core.on_guard(True, self.now)
         self.core.on_connected(self.now)
@@ -160,10 +160,17 @@ class World:
     # -- what others want
 
     def settle(self) -> World:
-        """Let the driver learn what the arm is."""
-        self.run(4.0)
-        assert self.picture.identified and not self.picture.holds
+        """Let the driver learn what the arm is, slow values and all."""
+        end = self.now + 10.0
+        while not self._knows_all():
+            assert self.now < end
+            self.run(0.1)
         return self
+
+    def _knows_all(self) -> bool:
+        picture = self.picture
+        values = [value for joint in picture.joints for value in joint.values.values()]
+        return picture.identified and not picture.holds and not any(map(math.isnan, values))
 
     def hold(self, seconds: float) -> None:
         """Hold the stick."""
@@ -472,7 +479,7 @@ def test_known_fault_last_command_repeated_for_ever(wiring):
 def test_known_fault_last_command_repeated_for_ever_instead_of_the_newer_one(wiring):
     world = World(wiring=wiring, control_rate=1.0 / REPEAT).settle()  # both in step
     world.hold(0.5)
-    world.resolver.rates = slower = tuple(rate / 2.0 for rate in RATES)
+    world.mover.rates = slower = tuple(rate / 2.0 for rate in RATES)
     world.hold(0.5)
     heard = {frame.device_id: frame.payload for _, frame in world.motion(0.0)}
     for device, rate in zip(DEVICES, slower, strict=True):

@@ -11,7 +11,7 @@ import math
 import random
 import traceback
 
-from driver_rig import BOUNDS, DESCRIPTION, Resolver
+from driver_rig import BOUNDS, DESCRIPTION, PlainMover
 from virtual_judge import Judge
 from virtual_pilot import Pilot
 from virtual_port import VirtualPort
@@ -64,10 +64,10 @@ ARM = ArmConfig(
 """Far from all ends; the wrist has some, so that the judge need not care for full turns."""
 
 
-def make_core(resolver: Resolver, scenario: Scenario) -> DriverCore:
-    """Return a driver's core as the node makes it, but for the resolver; active and guarded."""
+def make_core(mover: PlainMover, scenario: Scenario) -> DriverCore:
+    """Return a driver's core as the node makes it, but for the mover; active and guarded."""
     schedule = ScheduleConfig(telemetry_rate=scenario.telemetry_rate, wiring=scenario.wiring)
-    core = DriverCore(CoreConfig(schedule=schedule), BOUNDS, DESCRIPTION, resolver)
+    core = DriverCore(CoreConfig(schedule=schedule), BOUNDS, DESCRIPTION, mover)
     core.set_active(True, 0.0)
     core.on_guard(True, 0.0)
     return core
@@ -90,8 +90,8 @@ class VirtualArm:
         for faults in self.simulation.faults.values():
             for name in kind.wire:
                 faults.set_rate(name, scenario.rate)
-        self.resolver = Resolver()
-        self.core = make_core(self.resolver, scenario)
+        self.mover = PlainMover()
+        self.core = make_core(self.mover, scenario)
         self.judge = Judge(self.simulation, self.core, bool(kind.wire))
         self.pilot = Pilot(
             scenario.seed, self._send, self._estop, self._ask, lambda: self.core.gate.estop_epoch
@@ -280,7 +280,7 @@ class VirtualArm:
     # -- the pilot's words
 
     def _ask(self, rates: tuple[float, ...]) -> None:
-        self.resolver.rates = rates
+        self.mover.rates = rates
 
     def _send(self, command: DriverCommand, sent: float) -> None:
         self.judge.permission.on_command(command, sent, self.now)

@@ -12,6 +12,10 @@ from reach_alpha5_motion.model import FloatArray
 from reach_alpha5_motion.obstacles import ObstacleError
 
 Triangles = npt.NDArray[np.int64]
+Indices = npt.NDArray[np.int64]
+
+MOST_CORNERS = 500
+"""Of a convex hull. Ours: more of them cost time at each control tick, and say nothing new."""
 
 _HEADER = 80
 _COUNT = struct.Struct("<I")
@@ -49,24 +53,57 @@ def convex_hull(points: FloatArray) -> tuple[FloatArray, Triangles]:
     One point after the other is added: the triangles that see it are replaced by those from it to
     their rim. Triangles turn counterclockwise as seen from outside.
 
+    Each point outside is kept with one triangle that sees it. When that is replaced, one of the
+    new ones sees the point, or none does: along the rim a new plane is a sum, with weights above
+    zero, of the two old ones that met there. A point on the line of an edge is outside of neither
+    of its triangles, so that no new triangle is without an area.
+
     Raises:
-        ObstacleError: the points have no volume.
+        ObstacleError: the points have no volume, or the hull has more than `MOST_CORNERS`.
     """
-    points = np.unique(points, axis=0)
     slack = _FLAT * float(np.ptp(points, axis=0).max(initial=0.0))
     faces = _tetrahedron(points, slack)
+    normals, heights = _planes(points, faces)
+    outside = np.zeros(len(points), dtype=bool)
+
+    def beyond(candidates: Indices, normals: FloatArray, heights: FloatArray) -> list[Indices]:
+        """Return for each plane which candidates are outside, and farthest of it; note them."""
+        above = points[candidates] @ normals.T - heights
+        nearest = above.argmax(axis=1)
+        outside[candidates] = above.max(axis=1) > slack
+        return [candidates[outside[candidates] & (nearest == i)] for i in range(len(normals))]
+
+    seeing = beyond(np.arange(len(points)), normals, heights)
     for i in _farthest_first(points):
-        corners = points[faces]
-        normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-        normals /= np.linalg.norm(normals, axis=1, keepdims=True)
-        seen = np.einsum("ij,ij->i", normals, points[i] - corners[:, 0]) > slack
-        if not seen.any():
+        if not outside[i]:
+            continue
+        seen = normals @ points[i] - heights > slack
+        if not seen.any():  # outside by no more than rounding
             continue
         edges = {edge for face in faces[seen].tolist() for edge in _edges(face)}
         rim = [(a, b, i) for a, b in sorted(edges) if (b, a) not in edges]
-        faces = np.concatenate((faces[~seen], np.array(rim, dtype=np.int64)))
+        new = np.array(rim, dtype=np.int64)
+        candidates = np.concatenate([seeing[j] for j in np.flatnonzero(seen)])
+        planes = _planes(points, new)
+        seeing = [those for those, gone in zip(seeing, seen, strict=True) if not gone]
+        seeing += beyond(candidates, *planes)
+        faces = np.concatenate((faces[~seen], new))
+        normals = np.concatenate((normals[~seen], planes[0]))
+        heights = np.concatenate((heights[~seen], planes[1]))
+        if len(faces) > 2 * MOST_CORNERS - 4:  # of a closed surface of triangles
+            raise ObstacleError(
+                f"the convex hull of the mesh has more than {MOST_CORNERS} corners; simplify it"
+            )
     used, renumbered = np.unique(faces, return_inverse=True)
     return points[used], renumbered.reshape(-1, 3)
+
+
+def _planes(points: FloatArray, faces: Triangles) -> tuple[FloatArray, FloatArray]:
+    """Return the unit normals n, shape (m, 3), of triangles, and n · p on each, shape (m,)."""
+    corners = points[faces]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+    return normals, np.einsum("ij,ij->i", normals, corners[:, 0])
 
 
 def _checked(vertices: FloatArray) -> FloatArray:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reach_alpha5_motion.mesh import convex_hull, stl_vertices
+from reach_alpha5_motion.mesh import MOST_CORNERS, convex_hull, stl_vertices
 from reach_alpha5_motion.obstacle_file import dump, parse
 from reach_alpha5_motion.obstacles import (
     Box,
@@ -235,6 +235,24 @@ def test_the_hull_of_a_cube_is_its_eight_corners():
 def test_a_mesh_without_volume_is_refused(points):
     with pytest.raises(ObstacleError, match="lie in one plane"):
         convex_hull(points.astype(float))
+
+
+def on_a_ball(count):
+    points = np.random.default_rng(count).normal(size=(count, 3))
+    return points / np.linalg.norm(points, axis=1, keepdims=True)
+
+
+def test_a_hull_of_too_many_corners_is_refused():
+    corners, _ = convex_hull(on_a_ball(MOST_CORNERS))
+    assert len(corners) == MOST_CORNERS
+    with pytest.raises(ObstacleError, match=f"more than {MOST_CORNERS} corners; simplify it"):
+        convex_hull(on_a_ball(MOST_CORNERS + 1))
+
+
+def test_what_is_inside_of_a_mesh_makes_no_corners():
+    inside = np.random.default_rng(7).uniform(-0.5, 0.5, (20_000, 3))
+    corners, _ = convex_hull(np.concatenate((inside, on_a_ball(100))))
+    assert sorted(map(tuple, corners)) == sorted(map(tuple, on_a_ball(100)))
 
 
 def test_numbers_that_are_no_size_are_refused():

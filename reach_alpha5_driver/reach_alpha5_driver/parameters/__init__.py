@@ -15,6 +15,12 @@ NODE = (
         "The expanded URDF of the drone with the arm: the text that xacro makes of "
         "`urdf/drone.urdf.xacro`. Required.",
     ),
+    Parameter(
+        "robot_description_semantic",
+        "",
+        "The expanded SRDF that goes with it: which links of the arm may touch. Required while "
+        "`collision` is set.",
+    ),
     Parameter("prefix", "", "Prefix of the arm's joint and link names in the description."),
     Parameter(
         "autostart",

@@ -16,7 +16,8 @@ STOPPING = (
         "max_command_lifetime",
         _CORE.max_command_lifetime,
         "Longest lifetime that a driver command may have. Silence of this length after a demand "
-        "for motion is a lapse: only a stop engages again.",
+        "for motion is a lapse: only a stop engages again. A stop that may fade for longer (the "
+        "arbiter's `ease_time`) is at once.",
         "s",
         (0.05, 2.0),
     ),
