@@ -13,6 +13,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 from pad import Pad
 from stack import Client, Stack, await_ready
 
+PRESSES = 5
+"""A machine may stall that often."""
+
 
 def made_after(state, moment):
     """Whether a state that was heard tells of a time after `moment`."""
@@ -64,13 +67,30 @@ class Rig:
             "still, no latch, the motors on, pad armed",
         )
 
+    def refusals(self):
+        """Return which refusals of arbiter and driver were the last, however they are stamped."""
+        lasts = self.arbiter().last_refusal, self.arm().last_refusal
+        return [(last.code, last.source, last.count) for last in lasts]
+
     def jog(self, **sticks):
         """Hold the deadman, then move the sticks; return when the arm is told to move."""
-        mark = self.stack.mark()
-        self.pad.set(lb=1)
-        self.pad.set(**(sticks or {"left_y": 1.0}))
-        self.wait(lambda: self.stack.wire(mark).motion_frames(), "motion on the wire")
-        return mark
+        return self.jog_until(lambda mark: self.stack.wire(mark).motion_frames(), **sticks)
+
+    def jog_until(self, condition, what="motion on the wire", **sticks):
+        """Hold the deadman, then move the sticks, until the condition holds; return a mark.
+
+        The mark is from before; the condition is given it. When the machine stalls the arm stops
+        and wants a neutral: then all is let go and moved again, a few times.
+        """
+        for _ in range(PRESSES):
+            mark, before = self.stack.mark(), self.refusals()
+            self.pad.set(lb=1)
+            self.pad.set(**(sticks or {"left_y": 1.0}))
+            self.wait(lambda m=mark, r=before: condition(m) or self.refusals() != r, what)
+            if condition(mark):
+                return mark
+            self.settle()
+        raise AssertionError(f"refused again and again: {what}\n{self.client.summary()}")
 
     def demanded(self, mark):
         """Return the velocity that each joint was last told since `mark`, by device id."""

@@ -81,8 +81,9 @@ def tip(rig, model):
 def moved(rig, model, distance, **sticks):
     """Jog until the tip has moved `distance` [m]; return the unit direction."""
     start = tip(rig, model)
-    rig.jog(**sticks)
-    rig.wait(lambda: np.linalg.norm(tip(rig, model) - start) > distance, "the tip moves")
+    rig.jog_until(
+        lambda _: np.linalg.norm(tip(rig, model) - start) > distance, "the tip moves", **sticks
+    )
     rig.pad.release()
     step = tip(rig, model) - start
     return step / np.linalg.norm(step)
@@ -95,8 +96,7 @@ def to_deployed(rig):
     rig.wait(lambda: rig.client.last("gripper_tel").gripper.moving_to.pose, "moving to a pose")
     rig.wait(lambda: not rig.client.last("gripper_tel").gripper.moving_to.pose, "deployed", 90.0)
     rig.settle()
-    rig.jog(right_x=-1.0)
-    rig.wait(lambda: rig.arm().joints[B].position > 0.5, "the wrist turns")
+    rig.jog_until(lambda _: rig.arm().joints[B].position > 0.5, "the wrist turns", right_x=-1.0)
     rig.settle()
 
 
@@ -134,8 +134,9 @@ def test_B3_the_tip_moves_where_the_stick_points(rig, model, sticks, direction):
 def test_B4_cylindrical_azimuth_turns_the_base_alone(rig):
     rig.pad.set(back=1)
     rig.settle()
-    mark = rig.jog(left_x=-1.0)  # right: clockwise from above, against axis_e
-    rig.wait(lambda: len(rig.stack.wire(mark).motion_frames()) > 40, "some motion")
+    mark = rig.jog_until(  # right: clockwise from above, against axis_e
+        lambda mark: len(rig.stack.wire(mark).motion_frames()) > 40, "some motion", left_x=-1.0
+    )
     told = rig.demanded(mark)
     assert told[5] < 0.0
     assert [told[device] for device in (1, 2, 3, 4)] == pytest.approx([0.0] * 4, abs=1e-9)
@@ -150,8 +151,9 @@ def test_B4_cylindrical_azimuth_turns_the_base_alone(rig):
     [({"y": 1}, 1, 1), ({"rb": 1}, 1, -1), ({"right_x": -1.0}, 2, 1), ({"right_x": 1.0}, 2, -1)],
 )
 def test_B1_jaws_and_wrist_move_alone(rig, controls, device, sign):
-    mark = rig.jog(**controls)
-    rig.wait(lambda: rig.demanded(mark).get(device, 0.0) * sign > 0.0, "it moves")
+    mark = rig.jog_until(
+        lambda mark: rig.demanded(mark).get(device, 0.0) * sign > 0.0, "it moves", **controls
+    )
     others = [told for id, told in rig.demanded(mark).items() if id != device]
     assert others == pytest.approx([0.0] * len(others))
     rig.pad.release()

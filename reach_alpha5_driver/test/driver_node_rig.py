@@ -148,6 +148,12 @@ class Operator:
         since = self.node.get_clock().now().nanoseconds
         return lambda: sum(at > since for at in self._made[-count:]) == count
 
+    @property
+    def refusal(self) -> tuple[str, str, int]:
+        """Which refusal was the last one; its stamp differs a little each time it is told."""
+        last = self.arm_state.last_refusal
+        return last.code, last.source, last.count
+
     def send(self, command: GripperCommand, lifetime: float = LIFETIME) -> None:
         self.say(Command(CommandKind.INPUT, input=command, lifetime=lifetime))
 
@@ -175,15 +181,15 @@ class Operator:
 
         Nothing but the action is said once the condition holds.
         """
-        seen = self.arm_state.last_refusal
+        seen = self.refusal
 
         def moved() -> bool:
             nonlocal seen
             if condition():
                 return True
-            if (last := self.arm_state.last_refusal) != seen:
-                seen = last
-                if last.code in ("not_engaged", "stale_posture"):
+            if self.refusal != seen:
+                seen = self.refusal
+                if self.arm_state.last_refusal.code in ("not_engaged", "stale_posture"):
                     self.stop()
             return False
 

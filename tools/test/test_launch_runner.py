@@ -242,7 +242,7 @@ class TestRunner:
             assert runner.wait(threading.Event()) == 1
 
     def test_leaving_ends_every_process_and_is_told_apart_by_signal(self, monkeypatch):
-        monkeypatch.setattr("launch_runner.processes.GRACE", 1.0)
+        monkeypatch.setattr("launch_runner.processes.GRACE", 2.0)
         out = io.StringIO()
         polite = "import time\nprint('up', flush=True)\ntime.sleep(99)"
         deaf = "import signal\nfor s in (2, 15): signal.signal(s, signal.SIG_IGN)\n"

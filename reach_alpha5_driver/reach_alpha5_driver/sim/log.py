@@ -215,14 +215,17 @@ def read_log(path: str | os.PathLike[str], baud: int = 115200, offset: int = 0) 
     Args:
         path: the log.
         baud: of the line that was logged.
-        offset: bytes of the file to skip: its size at an earlier moment, to read what came since.
+        offset: bytes of the file to skip: its size at an earlier moment, to read the lines that
+            were begun since.
 
     Raises:
         ValueError: a line that is not of a log.
     """
     with open(path, "rb") as file:
-        file.seek(offset)
-        text = file.read().decode()
+        file.seek(max(0, offset - 1))
+        written = file.read()
+    # The size may have been seen in the middle of a write: the line that was begun is no news.
+    text = (written.partition(b"\n")[2] if offset else written).decode()
     entries = []
     for number, line in enumerate(text.split("\n")[:-1], start=1):
         match line.split():
