@@ -188,6 +188,10 @@ class GripperCommand:
         """Whether it asks for no motion at all."""
         return not (self.moves_arm or self.moves_gripper)
 
+    def without_arm(self) -> GripperCommand:
+        """Return what it asks of jaws and wrist alone."""
+        return GripperCommand(self.gripper_velocities)
+
     def problem(self) -> Problem | None:
         """Say why the command must be refused, or None when it is in order.
 
@@ -254,9 +258,18 @@ class TwistCommand:
     """Seconds after which the command ends by itself: required of a source, as a runaway guard."""
 
     @property
+    def moves_arm(self) -> bool:
+        """Whether it asks the tool to move."""
+        return any(self.linear) or any(self.angular)
+
+    @property
     def is_neutral(self) -> bool:
         """Whether it asks for no motion at all."""
-        return not (any(self.linear) or any(self.angular) or self.grip)
+        return not (self.moves_arm or self.grip)
+
+    def without_arm(self) -> TwistCommand:
+        """Return what it asks of the jaws alone."""
+        return TwistCommand(grip=self.grip)
 
     def problem(self) -> Problem | None:
         """Say why the command must be refused, or None when it is in order in itself.

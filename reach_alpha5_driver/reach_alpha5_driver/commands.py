@@ -29,6 +29,11 @@ SOURCE = "driver_command"
 SERVICE = "service"
 """Whose the refused requests in service mode are."""
 
+HARD_STOPS = (
+    "a stop may fade for longer than max_command_lifetime, so it is at once: lower the arbiter's "
+    "ease_time, or raise max_command_lifetime"
+)
+
 NOT_ENGAGED = Problem("not_engaged", "release all inputs first: motion begins from neutral")
 
 
@@ -82,6 +87,7 @@ class CommandDesk:
         self._asked_at = -math.inf
         self._rested_at = -math.inf
         """When somebody last said that nobody asks for motion."""
+        self._told_hard_stops = False
 
     def on_estop(self, level: int, source: str, reason: str, now: float) -> None:
         """Latch an e-stop of anybody; `level` as on the wire, an undefined one is CUT."""
@@ -162,7 +168,10 @@ class CommandDesk:
             self.on_estop(command.stop_level, "the arbiter", "a stop with a level", now)
             return
         may_ease = in_order and 0.0 < command.lifetime <= self._max_lifetime
-        if not may_ease or not self._gate.ease("neutral", received + command.lifetime):
+        if command.lifetime > self._max_lifetime and not self._told_hard_stops:
+            self._told_hard_stops = True
+            self._notes.append(Note("warn", HARD_STOPS))
+        if not may_ease or not self._gate.ease("fade_over", received + command.lifetime):
             self._gate.stop("commanded", now)
         if in_order:
             self.on_neutral(now)

@@ -15,7 +15,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from reach_alpha5_common.command import CommandKind, DriverCommand, MotionCommand
+from reach_alpha5_common.command import (
+    STILL,
+    CommandKind,
+    DriverCommand,
+    MotionCommand,
+    TwistCommand,
+)
 from reach_alpha5_common.refusal import Problem
 
 
@@ -88,4 +94,6 @@ def input_problem(command: DriverCommand, max_lifetime: float) -> Problem | None
             "bad_lifetime",
             f"lifetime is {command.lifetime:g} s; send one above 0 and up to {max_lifetime:g} s",
         )
+    if command.input != STILL and command.twist != TwistCommand():
+        return Problem("two_inputs", "input and twist are both set; send one of them")
     return command.motion.problem()

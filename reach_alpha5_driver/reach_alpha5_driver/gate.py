@@ -140,7 +140,7 @@ class Gate:
             self.disengage(hold.code, now)
 
     def ease(self, cause: str, expires: float) -> bool:
-        """Let the motion that was let out fade, until `expires` at the latest.
+        """Let the motion that was let out fade; at `expires` it is stopped for `cause`.
 
         What else ends a demand ends this one as well, at once.
 

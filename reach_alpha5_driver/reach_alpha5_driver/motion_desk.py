@@ -98,15 +98,19 @@ class MotionDesk:
         self._notes = notes
         self._resolved: object = None
         self._resolved_at = -math.inf
-        self._refused: Demand | None = None
-        """The last demand of which the mover refused something."""
+        self._barred = False
+        """Whether the mover has refused an arm input that nobody has let go of since."""
         self._limits: JointLimits | None = None
         self._speeds = ""
         self._tell_speeds()
 
     def keep_out_of(self, keep_out: KeepOut | None) -> None:
-        """Keep the arm clear of this from the next tick on; None: of nothing."""
+        """Keep the arm clear of this from the next tick on; None: of nothing.
+
+        An arm that moves is stopped: it may be too fast for what is there now.
+        """
         self._mover.keep_out_of(keep_out)
+        self._gate.rest("scene_changed")
 
     def halted(self) -> None:
         """Note that a stop was written: whatever moves next begins at rest."""
@@ -115,8 +119,10 @@ class MotionDesk:
     def tick(self, now: float) -> None:
         """Stage the next rates if they are due."""
         demand = self._gate.demand
-        if (demand is None or self._gate.stop_owed) and not self._mover.at_rest:
-            self._mover.halt()
+        if demand is None or self._gate.stop_owed:
+            self._barred = False
+            if not self._mover.at_rest:
+                self._mover.halt()
         if demand is None:
             self.resolution = None
         elif now >= self._due(demand):
@@ -147,7 +153,8 @@ class MotionDesk:
                 resolution = self._mover.resolve_joints(command.rates, posture, limits)
             else:
                 holding, times = self._supervisor.grip.holding, self._belief.position_times()
-                resolution = self._mover.step(command, posture, times, now, limits, holding)
+                allowed = self._allowed(command)
+                resolution = self._mover.step(allowed, posture, times, now, limits, holding)
             self._gate.set_rates(resolution.joint_velocities.tolist())
         except ValueError as error:
             self._gate.fault("unresolved", now)
@@ -157,16 +164,25 @@ class MotionDesk:
         self.resolution = resolution
         self._see_to_the_end(demand, resolution.refused, now)
 
+    def _allowed(self, command: MotionCommand) -> MotionCommand:
+        """Return what may be done of a command: an arm input that was refused stays so.
+
+        A stick that is held through a refusal must not move the arm when its reason goes.
+        """
+        self._barred = self._barred and command.moves_arm
+        return command.without_arm() if self._barred else command
+
     def _see_to_the_end(self, demand: Demand, refused: Problem | None, now: float) -> None:
         """End a demand of which nothing is left: it has faded, or it cannot be obeyed."""
-        if refused is not None and demand is not self._refused:
-            self._refused = demand
+        if refused is not None:
+            self._barred = True
             self._desk.refuse(refused, SOURCE, now)
+            self._notes.append(Note("warn", f"refused {refused.code}: {refused.reason}"))
         if self._mover.at_rest:
             if demand.command == STILL:
-                self._gate.rest(demand.ends_as)
-            elif refused is not None:
-                self._gate.rest("refused")
+                self._gate.rest("neutral")
+            elif self._barred:
+                self._gate.disengage("refused", now)
 
     def _tell_speeds(self) -> None:
         """Say how fast the arm may go, if that is news."""

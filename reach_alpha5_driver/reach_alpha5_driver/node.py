@@ -287,7 +287,8 @@ class DriverNode(LifecycleNode):
     def _serve_joints(self) -> None:
         self.get_logger().warning(
             "SERVICE MODE: joints are moved one by one through `joint_jog` and `preset`, nobody "
-            "arbitrates, and ordinary input is refused. Never dive with it."
+            "arbitrates, nothing keeps them clear of anything, and ordinary input is refused. "
+            "Never dive with it."
         )
         self.create_subscription(JointJog, "joint_jog", self._on_joint_jog, RELIABLE)
         self.create_subscription(UInt8, "preset", self._on_preset, RELIABLE)

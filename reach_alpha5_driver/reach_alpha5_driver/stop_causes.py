@@ -26,9 +26,15 @@ class StopCause(enum.Enum):
         "A STOP came, or a flood of commands, which is answered with one.",
         "A fresh command: a STOP is a neutral.",
     )
-    NEUTRAL = (
-        "neutral",
-        "The newest command asks for no motion, and what moved has come to rest.",
+    NEUTRAL = ("neutral", "The newest command asks for no motion.", "A fresh command.")
+    FADE_OVER = (
+        "fade_over",
+        "What was let go of has not come to rest in the time that it had for it.",
+        "A fresh command. Make `ramp_time` shorter, or let the arbiter give more time.",
+    )
+    SCENE_CHANGED = (
+        "scene_changed",
+        "What the arm keeps clear of has changed while it moved, maybe towards that.",
         "A fresh command.",
     )
     EXPIRED = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import os
 import random
@@ -17,7 +16,7 @@ from typing import Any
 
 import rclpy
 import yaml
-from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
+from arm_description import description
 from control_msgs.msg import JointJog
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from lifecycle_msgs.srv import ChangeState, GetState
@@ -28,7 +27,6 @@ from rclpy.time import Time
 from sensor_msgs.msg import JointState
 from std_msgs.msg import UInt8
 from std_srvs.srv import SetBool
-from xacro import process_file
 
 from reach_alpha5_common.command import (
     ArmInput,
@@ -54,7 +52,6 @@ RESET_PERIOD = 0.3
 """Between two resets [s]: after each the motors take a moment to be on."""
 
 LIFETIME = 0.25
-PREFIX = "left_"
 POSTURE = "3.0,1.57,1.57,3.0,0.007"
 """In the middle of the workspace."""
 
@@ -64,24 +61,6 @@ STOP = [ALL_DEVICES, *AXES]
 
 UP = GripperCommand(arm_input=ArmInput.CARTESIAN, cartesian=Cartesian(z=-1.0))
 CLOCKWISE = GripperCommand(arm_input=ArmInput.CYLINDRICAL, cylindrical=Cylindrical(azimuth=1.0))
-
-
-@functools.cache
-def description() -> dict[str, str]:
-    """Return the parameters that describe the drone and its arm."""
-    try:
-        folder = Path(get_package_share_directory("reach_alpha5_description"))
-    except PackageNotFoundError:
-        folder = Path(__file__).resolve().parents[2] / "reach_alpha5_description"
-
-    def expanded(file: str) -> str:
-        return str(process_file(str(folder / file), mappings={"prefix": PREFIX}).toxml())
-
-    return {
-        "robot_description": expanded("urdf/drone.urdf.xacro"),
-        "robot_description_semantic": expanded("srdf/drone.srdf.xacro"),
-        "prefix": PREFIX,
-    }
 
 
 class Operator:

@@ -9,7 +9,8 @@ from functools import cache
 from typing import Any
 
 import rclpy
-from driver_node_rig import PREFIX, TIMEOUT, description
+from arm_description import PREFIX, description
+from driver_node_rig import TIMEOUT
 from geometry_msgs.msg import Point, Pose
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor

@@ -131,7 +131,6 @@ def test_causes_that_are_not_written_out_come_from_the_tables():
         "hold.code",
         "Hold.INACTIVE.code",
         "STILL_MOVING[beyond]",
-        "demand.ends_as",
         "self.demand.ends_as",
     }
 

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 import rclpy
-from driver_node_rig import TIMEOUT, description
+from arm_description import description
+from driver_node_rig import TIMEOUT
 from rclpy.context import Context
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from rclpy.node import Node

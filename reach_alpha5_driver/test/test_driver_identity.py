@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 import pytest
-from driver_node_rig import CLOCKWISE, PREFIX
+from arm_description import PREFIX
+from driver_node_rig import CLOCKWISE
 
 AXES = "edcba"
 """Chain order."""

@@ -7,7 +7,8 @@ import math
 import time
 
 import pytest
-from driver_node_rig import CLOCKWISE, PREFIX, TIMEOUT, UP, A, B, Drive, E
+from arm_description import PREFIX
+from driver_node_rig import CLOCKWISE, TIMEOUT, UP, A, B, Drive, E
 
 from reach_alpha5_common.command import (
     STILL,

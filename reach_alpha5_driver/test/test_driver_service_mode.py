@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
+from arm_description import PREFIX
 from control_msgs.msg import JointJog
-from driver_node_rig import CLOCKWISE, PREFIX, Drive, drive_in
+from driver_node_rig import CLOCKWISE, Drive, drive_in
 from std_msgs.msg import UInt8
 
 from reach_alpha5_driver.sim.ids import BASE_DEVICE, Packet

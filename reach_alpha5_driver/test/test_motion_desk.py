@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
 import pytest
-from driver_node_rig import description
+from arm_description import description
 from driver_rig import FORWARD, JAWS, LIFETIME, STEP, Rig
 
 from reach_alpha5_common.command import (
@@ -132,6 +133,7 @@ def test_a_fade_lasts_no_longer_than_it_may(rig):
     rig.stop(lifetime=0.05)
     rig.run(0.3)
     assert stops(rig, since)[0] <= since + 0.05 + STEP
+    assert rig.core.gate.last_stop_cause == "fade_over"
 
 
 def test_asking_again_for_rest_gives_no_more_time(rig):
@@ -259,11 +261,17 @@ def test_D8_a_twist_that_cannot_be_is_refused_and_nothing_moves(generator, comma
     for _ in range(3):
         rig.twist(command)
         rig.run(0.05)
-    assert rig.refusal == code
-    assert rig.core.desk.refusals.last.count == 3
+    counts = rig.core.desk.refusals.counts()
+    assert counts[code, "driver_command"] >= 1
+    assert set(counts) <= {(code, "driver_command"), ("not_engaged", "driver_command")}
+    assert sum(counts.values()) == 3
     assert not any(packet.value for packet in rig.velocities(since))
-    assert rig.core.gate.state is not State.EXECUTING
+    assert rig.core.gate.state is State.IDLE
     assert rig.core.gate.fault_causes == []
+    rig.stop()
+    rig.twist(TWIST)
+    rig.run(0.05)
+    assert rig.moving, "after a neutral, what is in order is obeyed"
 
 
 def test_what_is_refused_in_motion_ends_the_motion_smoothly(rig):
@@ -288,12 +296,69 @@ def test_S3_stowing_while_holding_is_refused_and_the_jaws_let_go(generator):
     rig = Rig(generator).connect()
     rig.core.supervisor.grip.holding = True
     rig.hold(0.1, to_stowed())
-    assert rig.refusal == "holding"
+    assert rig.core.desk.refusals.counts() == {("holding", "driver_command"): 1}
     assert rig.arm.velocities[1] > 0.0
-    assert not any(rig.arm.velocities[device] for device in (3, 4, 5))
+    assert not arm_moves(rig)
+    rig.stop()
     rig.core.supervisor.grip.holding = True
     rig.hold(0.1, to_stowed(while_holding=True))
-    assert any(rig.arm.velocities[device] for device in (3, 4, 5))
+    assert arm_moves(rig)
+
+
+def arm_moves(rig: Rig) -> bool:
+    return any(rig.arm.velocities[device] for device in (3, 4, 5))
+
+
+def test_a_pose_that_is_held_through_a_refusal_waits_for_its_release(generator):
+    rig = Rig(generator).connect()
+    rig.core.supervisor.grip.holding = True
+    rig.hold(0.1, to_stowed())
+    rig.core.supervisor.grip.holding = False
+    rig.hold(0.5, to_stowed())
+    rig.hold(0.3, replace(RIGHT, gripper_velocities=GripperVelocities(grip=1.0)))
+    assert not arm_moves(rig), "another input without a release is no new wish"
+    rig.hold(0.1, JAWS)
+    rig.hold(0.2, to_stowed())
+    assert arm_moves(rig)
+
+
+def test_a_pose_alone_that_was_refused_wants_a_neutral(generator):
+    rig = Rig(generator).connect()
+    rig.core.supervisor.grip.holding = True
+    stow = GripperCommand(arm_input=ArmInput.KNOWN_POSE, known_pose=KnownPose(Pose.STOWED, 1.0))
+    rig.hold(0.1, stow)
+    rig.core.supervisor.grip.holding = False
+    rig.hold(0.5, stow)
+    assert not rig.moving
+    assert rig.refusal == "not_engaged"
+    rig.stop()
+    rig.hold(0.2, stow)
+    assert arm_moves(rig)
+
+
+def test_a_twist_beside_an_input_is_refused(generator):
+    rig = Rig(generator).connect()
+    rig.send(RIGHT, twist=TWIST)
+    assert rig.refusal == "two_inputs"
+    rig.run(0.1)
+    assert not rig.moving
+
+
+def test_a_scene_that_changes_stops_an_arm_that_moves(rig):
+    since = rig.now
+    rig.core.motion.keep_out_of(None)
+    rig.flush()
+    assert stops(rig, since) == [since]
+    assert rig.core.gate.last_stop_cause == "scene_changed"
+    rig.hold(0.2, RIGHT)
+    assert rig.moving
+
+
+def test_a_release_that_must_be_hard_is_told_once(rig):
+    for _ in range(3):
+        rig.stop(lifetime=10.0)
+    told = [note for note in rig.core.notes if "ease_time" in note.text]
+    assert [note.severity for note in told] == ["warn"]
 
 
 def test_B8_the_pose_that_the_arm_moves_to_is_told_while_it_does(generator):
@@ -327,7 +392,7 @@ def test_what_is_near_holds_the_arm_back_and_says_so(texts, generator):
     assert picture.collides
     assert any("wall" in cause for cause in picture.blocked_by)
     rig.core.motion.keep_out_of(None)
-    rig.hold(0.3, FORWARD)
+    rig.hold(0.5, FORWARD)
     assert not arm_picture(rig.core, rig.now).collides
     assert rig.moving
 

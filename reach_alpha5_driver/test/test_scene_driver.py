@@ -9,7 +9,8 @@ import coal
 import numpy as np
 import pinocchio as pin
 import pytest
-from driver_node_rig import PREFIX, Drive, description, drive_in
+from arm_description import PREFIX
+from driver_node_rig import Drive, description, drive_in
 from geometry_msgs.msg import Point, Pose
 from rclpy.qos import DurabilityPolicy, QoSProfile
 
