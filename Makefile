@@ -2,19 +2,20 @@
 
 PYTHON3 = $(or $(PYTHON),python3)
 
-.PHONY: help demo test lint build bench chaos soak clean distclean env env-dev
+.PHONY: help demo test lint build bench chaos soak prove-motion clean distclean env env-dev
 
 help:
-	@echo "make demo       simulated arm, driver, arbiter, teleop and a recorded pad session"
-	@echo "                HEADLESS=1 prints plain lines; STAY=1 leaves everything running"
-	@echo "make test       all tests, against the built packages; ARGS=\"-k stop\" goes to pytest"
-	@echo "make lint       style, types, import contracts, description and manifests; builds nothing"
-	@echo "make build      the environment and the packages, nothing else"
-	@echo "make bench      the benchmarks; writes benchmarks/results.json"
-	@echo "make chaos      kill and stop the nodes 200 times while the arm moves; ARGS=\"--kills 20\""
-	@echo "make soak       the driver's core on a line with faults, seed after seed; ARGS=\"--seeds 5000\""
-	@echo "make clean      remove what was built; distclean also removes the environment"
-	@echo "tools/run CMD   any command with everything sourced: tools/run alpha5-wire --help"
+	@echo "make demo         simulated arm, driver, arbiter, teleop and a recorded pad session"
+	@echo "                  HEADLESS=1 prints plain lines; STAY=1 leaves everything running"
+	@echo "make test         all tests, against the built packages; ARGS=\"-k stop\" goes to pytest"
+	@echo "make lint         style, types, import contracts, description and manifests; builds nothing"
+	@echo "make build        the environment and the packages, nothing else"
+	@echo "make bench        the benchmarks; writes benchmarks/results.json"
+	@echo "make chaos        kill and stop the nodes 200 times while the arm moves; ARGS=\"--kills 20\""
+	@echo "make soak         the driver's core on a line with faults, seed after seed; ARGS=\"--seeds 5000\""
+	@echo "make prove-motion a million ticks of motion among random things, each judged; ARGS=\"--seeds 5\""
+	@echo "make clean        remove what was built; distclean also removes the environment"
+	@echo "tools/run CMD     any command with everything sourced: tools/run alpha5-wire --help"
 
 env env-dev:
 	@command -v $(PYTHON3) >/dev/null || { echo "Python is missing; install with:  apt-get install -y python3 python3-dev python3-venv   (Fedora: dnf install -y python3 python3-devel)"; exit 1; }
@@ -45,6 +46,10 @@ chaos: env-dev
 soak: env-dev
 	@$(PYTHON3) tools/build.py
 	@tools/run python3 tools/soak.py $(ARGS)
+
+prove-motion: env-dev
+	@$(PYTHON3) tools/build.py
+	@tools/run python3 tools/prove_motion.py $(ARGS)
 
 clean:
 	rm -rf build install log .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -24,6 +24,7 @@ from benchmarks import (
     start,
     stop_on_line,
     telemetry,
+    tick,
 )
 from benchmarks.machine import Machine
 from benchmarks.results import Result, table, write
@@ -33,6 +34,7 @@ RESULTS = Path(__file__).with_name("results.json")
 
 BENCHMARKS: Mapping[str, tuple[str, Callable[[Session], list[Result]]]] = {
     "codec": ("typed packets to bytes and back, against the line rate", codec.run),
+    "tick": ("one step of the motion with collision, against pink and quadprog", tick.run),
     "start": ("from starting the stack to motion being possible", start.run),
     "pad": ("Joy published to new velocity at the arm, against three bare hops", pad_to_wire.run),
     "estop": ("e-stop published to stop at the arm, against one bare hop", estop_to_wire.run),

@@ -32,7 +32,7 @@ from rosbags.typesys import Stores, get_typestore
 
 # What the pilot takes for each thing, in seconds.
 IDLE = 2.0
-BEAT = 0.3  # between two moves, everything let go
+BEAT = 0.6  # between two moves, everything let go: what moved fades for 0.18 s of it
 JOG = 0.7  # one move of a stick
 TOUCH = 0.2  # a press of a button, or the way of a stick from one place to another
 GRIP = 1.0  # one move of jaws or wrist
