@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 import sys
+import textwrap
 import time
 from collections.abc import Callable
 from concurrent import futures
@@ -52,10 +53,10 @@ from reach_alpha5_driver.outcomes import (
 from reach_alpha5_driver.parameters import PARAMETERS
 from reach_alpha5_driver.publishing import Publisher
 from reach_alpha5_driver.scene.service import SceneService
-from reach_alpha5_driver.scene.store import ObstacleStore
+from reach_alpha5_driver.scene.store import LoadedScene, ObstacleStore
 from reach_alpha5_driver.snapshot import ArmPicture
 from reach_alpha5_driver.transport.serial import open_serial
-from reach_alpha5_motion.obstacles import ObstacleError, Scene
+from reach_alpha5_motion.obstacles import ObstacleError
 from reach_alpha5_msgs.msg import DriverCommand
 
 SWITCH_INTERVAL = 0.0005
@@ -311,19 +312,21 @@ class DriverNode(LifecycleNode):
 
 def restored(
     file: str, build: CollisionBuilder | None
-) -> tuple[ObstacleStore, Scene, Collisions | None]:
+) -> tuple[ObstacleStore, LoadedScene, Collisions | None]:
     """Read the obstacles that were saved; None: nothing is kept clear of.
 
     Raises:
-        ParameterError: they cannot be read, or do not fit to the description. One that is silently
-            left out is one that the arm drives into.
+        ParameterError: whatever is wrong with them. One that is left out silently is one that the
+            arm drives into.
     """
     try:
         store = ObstacleStore(file)
-        scene = store.load()
-        return store, scene, None if build is None else build(scene, store.meshes(scene))
-    except ObstacleError as error:
-        raise ParameterError(str(error)) from error
+        loaded = store.loaded(store.load(), LoadedScene())
+        return store, loaded, None if build is None else build(loaded.scene, loaded.meshes)
+    except Exception as error:
+        kind = "" if isinstance(error, ObstacleError) else f"{type(error).__name__}: "
+        reasons = textwrap.indent(f"{kind}{error}", "  ")
+        raise ParameterError(f"obstacle_file {file}:\n{reasons}") from error
 
 
 def time_waited(received: int, now: int) -> float:

@@ -6,6 +6,7 @@ import random
 import time
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import rclpy
@@ -18,13 +19,14 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 
 from reach_alpha5_common.refusal import Problem
 from reach_alpha5_driver.scene.service import SceneService
-from reach_alpha5_driver.scene.store import ObstacleStore
+from reach_alpha5_driver.scene.store import LoadedScene, ObstacleStore
 from reach_alpha5_motion.bodies import ArmBodies
 from reach_alpha5_motion.collision import Collision, CollisionConfig
 from reach_alpha5_motion.obstacles import Scene
 from reach_alpha5_msgs.msg import Obstacle, Obstacles
 from reach_alpha5_msgs.srv import AddObstacles, AttachPayload, DetachPayload, RemoveObstacle
 
+NO_OBSTACLES = "version: 1\nobstacles: []\n"
 LATEST = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
@@ -49,9 +51,12 @@ def box(name: str, **fields: Any) -> Obstacle:
 
 
 class SceneHost:
-    """The services on a node of their own, kept in a folder."""
+    """The services on a node of their own."""
 
     def __init__(self, path: str, watches: bool = True) -> None:
+        """Begin with what is in a file; one that is not there is made first."""
+        if path and not Path(path).exists():
+            Path(path).write_text(NO_OBSTACLES)
         self.context = Context()
         rclpy.init(context=self.context, domain_id=random.randrange(1, 100))
         namespace = f"/test_{random.randrange(1 << 30)}"
@@ -64,19 +69,30 @@ class SceneHost:
         """What was handed over, newest last."""
         self.stands_in_the_way: Problem | None = None
         """What handing over ends in."""
+        self.faults: list[str] = []
+        """Steps on the way that end in a fault of the driver."""
         store = ObstacleStore(path)
-        scene = store.load()
+        loaded = store.loaded(store.load(), LoadedScene())
         build = self.build if watches else None
-        SceneService(self.host, PREFIX, store, scene, build, self.apply)
+        SceneService(self.host, PREFIX, store, loaded, build, self.apply)
         self.told = Obstacles()
         self.tellings = 0
         self.caller.create_subscription(Obstacles, "obstacles", self._on_obstacles, LATEST)
         self.until(lambda: self.tellings == 1)
+        self.first = self.told.revision
+
+    def revised(self, times: int) -> Callable[[], bool]:
+        """Return whether the scene is told that stands after so many changes."""
+        return lambda: self.told.revision == self.first + times
 
     def build(self, scene: Scene, meshes: Any) -> Collision:
+        if "build" in self.faults:
+            raise RuntimeError("a fault in build")
         return Collision(bodies(), scene, CollisionConfig(), meshes)
 
     def apply(self, collision: Collision) -> Problem | None:
+        if "apply" in self.faults:
+            raise RuntimeError("a fault in apply")
         if self.stands_in_the_way is None:
             self.applied.append(collision)
         return self.stands_in_the_way

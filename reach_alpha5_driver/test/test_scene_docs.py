@@ -16,6 +16,7 @@ from reach_alpha5_driver.scene.desk import MOST_OBSTACLES, SceneCode
 from reach_alpha5_driver.scene.store import LARGEST_MESHES
 from reach_alpha5_motion.mesh import MOST_CORNERS
 from reach_alpha5_motion.obstacle_file import parse
+from reach_alpha5_motion.obstacles import LARGEST, Scene
 from reach_alpha5_msgs import msg, srv
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "obstacles.md"
@@ -65,6 +66,7 @@ def test_the_bounds_in_the_document_are_those_of_the_code():
     assert f"room for {MOST_OBSTACLES} obstacles" in TEXT
     assert f"up to {MOST_CORNERS} corners" in TEXT
     assert f"at most {LARGEST_MESHES // 1_000_000} MB" in TEXT
+    assert f"more than {LARGEST:g} m from" in TEXT
 
 
 @pytest.fixture(scope="module")
@@ -82,11 +84,16 @@ def test_C9_the_calls_in_the_document_are_obeyed_one_after_the_other(host):
         "attach_payload",
         "detach_payload",
     }
-    for revision, (name, kind, request) in enumerate(asked, 1):
+    for revision, (name, kind, request) in enumerate(asked, host.first + 1):
         answer = host.ask(kind, name, request)
         assert (answer.success, answer.message, answer.revision) == (True, "", revision), name
-    host.until(lambda: host.told.revision == len(asked))
+    host.until(host.revised(len(asked)))
     assert host.names() == ["rack"]
+
+
+def test_the_first_file_in_the_document_is_one_without_obstacles():
+    (text,) = re.findall(r"^printf '(.*)' > ", TEXT, flags=re.MULTILINE)
+    assert parse(text.replace("\\n", "\n")) == Scene()
 
 
 def test_C9_the_file_in_the_document_is_one():

@@ -121,6 +121,8 @@ def test_a_quaternion_that_is_nearly_of_unit_length_is_taken_as_one():
         (ball(pose=turned(z=0.05, w=1.0)), "orientation has the length 1.00125;"),
         (ball(pose=turned(w=math.nan)), "orientation has the length nan;"),
         (ball(pose=turned(w=math.inf)), "orientation has the length inf;"),
+        (ball(pose=turned(x=1e200)), "orientation has the length 1e\\+200;"),
+        (ball(pose=turned(x=1e308, w=1.7e308)), "orientation has the length inf;"),
     ],
 )
 def test_rule_10_a_message_that_contradicts_itself_is_refused(message, reason):

@@ -33,6 +33,7 @@ from reach_alpha5_motion.obstacles import (
     Scene,
     Shape,
     Sphere,
+    scene_problems,
 )
 
 VERSION = 1
@@ -48,7 +49,9 @@ def parse(text: str) -> Scene:
     """
     try:
         document = yaml.safe_load(text)
-    except yaml.YAMLError as error:
+    # Beside errors of its own: a date that is none, a number of too many digits, a nesting that is
+    # too deep.
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise ObstacleError(f"the obstacles are not valid YAML: {error}") from error
     if not isinstance(document, dict):
         raise ObstacleError("the obstacles must be a mapping with 'version' and 'obstacles'")
@@ -63,19 +66,19 @@ def parse(text: str) -> Scene:
             if unknown
             else "'obstacles' must be a list; [] for none"
         )
-    problems: list[str] = []
-    obstacles: list[Obstacle] = []
+    problems: list[tuple[int, str]] = []
+    obstacles: dict[int, Obstacle] = {}
     for number, entry in enumerate(entries):
         try:
-            obstacle = _obstacle(entry)
-            Scene((*obstacles, obstacle))
+            obstacles[number] = _obstacle(entry)
         except ObstacleError as error:
-            problems += [f"obstacles[{number}] {line}" for line in str(error).splitlines()]
-        else:
-            obstacles.append(obstacle)
+            problems.append((number, str(error)))
+    numbers, read = tuple(obstacles), tuple(obstacles.values())
+    problems += [(numbers[index], problem) for index, problem in scene_problems(read)]
     if problems:
-        raise ObstacleError("\n".join(problems))
-    return Scene(tuple(obstacles))
+        problems.sort(key=lambda problem: problem[0])
+        raise ObstacleError("\n".join(f"obstacles[{number}] {text}" for number, text in problems))
+    return Scene(read)
 
 
 def dump(scene: Scene) -> str:
@@ -89,7 +92,10 @@ def _number(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         hint = "; YAML wants 1.0e-3 for 1e-3" if isinstance(value, str) else ""
         raise ObstacleError(f"is {value!r}; it must be a number{hint}")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise ObstacleError("is a whole number of too many digits") from None
 
 
 def _vector(value: Any) -> Vector:

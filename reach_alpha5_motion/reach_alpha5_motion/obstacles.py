@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from reach_alpha5_motion.model import TOOL, Vector
@@ -139,11 +139,7 @@ class Scene:
 
     def __post_init__(self) -> None:
         """Check every obstacle."""
-        problems = []
-        for i, obstacle in enumerate(self.obstacles):
-            if any(obstacle.name == other.name for other in self.obstacles[:i]):
-                problems.append(f"{obstacle.name}: there is another obstacle of this name")
-            problems += [f"{obstacle.name}: {problem}" for problem in obstacle.problems()]
+        problems = [problem for _, problem in scene_problems(self.obstacles)]
         if problems:
             raise ObstacleError("\n".join(problems))
 
@@ -159,28 +155,22 @@ class Scene:
         known = ", ".join(obstacle.name for obstacle in self.obstacles) or "none"
         raise ObstacleError(f"{name}: there is no such obstacle; there are: {known}")
 
-    def with_obstacle(self, obstacle: Obstacle) -> Scene:
-        """Return the scene with one more obstacle.
-
-        Raises:
-            ObstacleError: it is not in order, or its name is taken.
-        """
-        return replace(self, obstacles=(*self.obstacles, obstacle))
-
-    def without(self, name: str) -> Scene:
-        """Return the scene without the obstacle of a name.
-
-        Raises:
-            ObstacleError: there is none.
-        """
-        gone = self[name]
-        return Scene(tuple(obstacle for obstacle in self.obstacles if obstacle is not gone))
-
     @property
     def mesh_files(self) -> tuple[str, ...]:
         """The files that the scene needs, each once."""
         files = [o.shape.file for o in self.obstacles if isinstance(o.shape, Mesh)]
         return tuple(dict.fromkeys(files))
+
+
+def scene_problems(obstacles: Sequence[Obstacle]) -> Iterator[tuple[int, str]]:
+    """Yield what keeps obstacles from being one scene: the index of one, and what is wrong."""
+    names: set[str] = set()
+    for index, obstacle in enumerate(obstacles):
+        if obstacle.name in names:
+            yield index, f"{obstacle.name}: there is another obstacle of this name"
+        names.add(obstacle.name)
+        for problem in obstacle.problems():
+            yield index, f"{obstacle.name}: {problem}"
 
 
 def floor(height: float, frame: str = "base_link", name: str = "floor") -> Obstacle:
@@ -192,13 +182,31 @@ def floor(height: float, frame: str = "base_link", name: str = "floor") -> Obsta
     return Obstacle(name, frame, Plane(), (0.0, 0.0, height))
 
 
+def jaws(prefix: str = "") -> tuple[str, ...]:
+    """Return the links of the jaws, which touch what they hold."""
+    return tuple(prefix + link for link in GRIPPER)
+
+
 def payload(
     name: str,
-    shape: Box | Cylinder | Sphere,
+    shape: Shape,
     position: Vector = (0.0, 0.0, 0.0),
     orientation: Vector = (0.0, 0.0, 0.0),
     prefix: str = "",
+    *,
+    frame: str = "",
+    allow: Sequence[str] = (),
 ) -> Obstacle:
-    """Return what the jaws hold: a shape at a pose in the tool frame, which the jaws may touch."""
-    allow = tuple(prefix + link for link in GRIPPER)
-    return Obstacle(name, prefix + TOOL, shape, position, orientation, allow)
+    """Return what the jaws hold: an obstacle that goes with them, and that they may touch.
+
+    Args:
+        name: of the obstacle.
+        shape: its shape.
+        position: of the shape in the frame [m].
+        orientation: roll, pitch, yaw of the shape in the frame [rad].
+        prefix: of the arm's links.
+        frame: link that it is fixed to; empty: the tool.
+        allow: what else may touch it.
+    """
+    links = [link for link in jaws(prefix) if link not in allow]
+    return Obstacle(name, frame or prefix + TOOL, shape, position, orientation, (*allow, *links))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
 
 from reach_alpha5_motion.bodies import ArmBodies, Body
-from reach_alpha5_motion.obstacles import Mesh, Obstacle, ObstacleError, Plane, Scene
+from reach_alpha5_motion.obstacles import Mesh, Obstacle, ObstacleError, Plane, Scene, Shape
 from reach_alpha5_motion.shapes import coal_shape
 
 
@@ -38,11 +39,16 @@ def placed(arm: ArmBodies, scene: Scene, meshes: Mapping[str, bytes]) -> tuple[B
     """
     problems: list[str] = []
     bodies = []
+    shapes: dict[Shape, Any] = {}
+    """Of the collision library: obstacles that are alike share one."""
     names = {*arm.all_links, *(obstacle.name for obstacle in scene.obstacles)}
     for obstacle in scene.obstacles:
         try:
             _check_names(arm, obstacle, names)
-            bodies.append(_body(arm, obstacle, meshes))
+            joint, placement = _place(arm, obstacle)
+            if obstacle.shape not in shapes:
+                shapes[obstacle.shape] = _shape(obstacle.shape, meshes)
+            bodies.append(Body(obstacle.name, joint, placement, shapes[obstacle.shape]))
         except ObstacleError as error:
             problems.append(f"{obstacle.name}: {error}")
     if problems:
@@ -82,18 +88,23 @@ def _check_names(arm: ArmBodies, obstacle: Obstacle, names: set[str]) -> None:
         )
 
 
-def _body(arm: ArmBodies, obstacle: Obstacle, meshes: Mapping[str, bytes]) -> Body:
+def _place(arm: ArmBodies, obstacle: Obstacle) -> tuple[int, Any]:
+    """Return the joint that carries an obstacle, and its place in the frame of the joint."""
     place = arm.link(obstacle.frame)
     if place is None:
         raise ObstacleError(
             f"frame is {obstacle.frame!r}; it must be one of these links: {', '.join(arm.links)}"
         )
     joint, frame = place
-    shape = obstacle.shape
-    if isinstance(shape, Plane) and joint != 0:
+    if isinstance(obstacle.shape, Plane) and joint != 0:
         raise ObstacleError(f"a plane cannot be fixed to {obstacle.frame}, which moves")
-    if isinstance(shape, Mesh) and shape.file not in meshes:
-        raise ObstacleError(f"mesh.file {shape.file} was not found; correct the name")
     pose = pin.SE3(pin.rpy.rpyToMatrix(*obstacle.orientation), np.array(obstacle.position))
-    content = meshes[shape.file] if isinstance(shape, Mesh) else b""
-    return Body(obstacle.name, joint, frame * pose, coal_shape(shape, content))
+    return joint, frame * pose
+
+
+def _shape(shape: Shape, meshes: Mapping[str, bytes]) -> Any:
+    if not isinstance(shape, Mesh):
+        return coal_shape(shape)
+    if shape.file not in meshes:
+        raise ObstacleError(f"mesh.file {shape.file} was not found; correct the name")
+    return coal_shape(shape, meshes[shape.file])

@@ -6,10 +6,12 @@ import struct
 
 import numpy as np
 import pytest
+from collision_rig import bodies as arm_bodies
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reach_alpha5_motion.mesh import MOST_CORNERS, convex_hull, stl_vertices
+from reach_alpha5_motion import shapes as shapes_module
+from reach_alpha5_motion.mesh import MOST_CORNERS, convex_hull, mesh_hull, stl_vertices
 from reach_alpha5_motion.obstacle_file import dump, parse
 from reach_alpha5_motion.obstacles import (
     Box,
@@ -23,6 +25,8 @@ from reach_alpha5_motion.obstacles import (
     floor,
     payload,
 )
+from reach_alpha5_motion.pairing import placed
+from reach_alpha5_motion.shapes import MOST_HULLS, coal_shape
 
 length = st.floats(1e-4, 10.0)
 vector = st.tuples(*[st.floats(-10.0, 10.0)] * 3)
@@ -52,7 +56,7 @@ obstacles:
 """
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(scenes)
 def test_C9_what_is_saved_is_restored_to_the_last_bit(scene):
     assert parse(dump(scene)) == scene
@@ -84,6 +88,10 @@ def test_an_entry_is_read_with_its_defaults():
         ("[0, 0.1, 0.05]", "[0, 100.1, 0.05]", "hull: position is .* within 100 of zero"),
         ("[0, 0.1, 0.05]", "[0, yes, 0.05]", "True; it must be a number"),
         ("[0, 0.1, 0.05]", "[0, 1e-3, 0.05]", "YAML wants 1.0e-3"),
+        ("[0, 0.1", f"[{10**400}, 0.1", "hull: position is a whole number of too many digits"),
+        ("[0, 0.1", f"[{'9' * 5000}, 0.1", "not valid YAML"),
+        ("[0, 0.1", f"[{'[' * 500}{']' * 500}, 0.1", "not valid YAML"),
+        ("[0, 0.1", "[2001-13-01, 0.1", "not valid YAML"),
         ("[0.6, 0.4, 0.25]", "[0.6, -0.4, 0.25]", "hull: box.size y is -0.4; it must be above 0"),
         ("{size: [0.6, 0.4, 0.25]}", "600", "hull: box is 600; it must be a mapping"),
         ("{size:", "{sise:", "hull: unknown key box.sise; there are: size"),
@@ -134,17 +142,23 @@ def test_any_text_is_a_scene_or_refused(text):
         assert scene == Scene()
 
 
-def test_C4_obstacles_are_added_and_taken_away_by_name():
-    can = payload("can", Cylinder(0.02, 0.1), prefix="left_")
-    scene = Scene((floor(-0.3),)).with_obstacle(can)
-    assert scene["can"] is can
+def test_C4_a_payload_is_on_the_tool_and_may_touch_the_jaws():
+    can = payload("can", Cylinder(0.02, 0.1), prefix="left_", allow=["rack", "left_link_a"])
     assert can.frame == "left_tool"
-    assert "left_finger_left" in can.allow
-    assert scene.without("can") == Scene((floor(-0.3),))
-    with pytest.raises(ObstacleError, match="can: there is another obstacle"):
-        scene.with_obstacle(can)
+    jaws = {"left_jaw_base", "left_link_a", "left_finger_left", "left_finger_right"}
+    assert set(can.allow) == {"rack", *jaws}
+    assert len(can.allow) == 5
+    assert payload("stone", Sphere(0.02), frame="link_a").frame == "link_a"
+
+
+def test_an_obstacle_is_found_by_its_name():
+    can = payload("can", Cylinder(0.02, 0.1))
+    scene = Scene((floor(-0.3), can))
+    assert scene["can"] is can
     with pytest.raises(ObstacleError, match="there is no such obstacle; there are: floor, can"):
-        scene.without("cane")
+        scene["cane"]
+    with pytest.raises(ObstacleError, match="can: there is another obstacle of this name"):
+        Scene((can, can))
 
 
 def test_files_of_meshes_are_listed_once():
@@ -157,7 +171,7 @@ def cube(size):
     corners = np.array(list(itertools.product((-0.5, 0.5), repeat=3))) * size
     faces = []
     for axis, side in itertools.product(range(3), (-0.5, 0.5)):
-        a, b, c, d = corners[np.abs(corners[:, axis] - side * size) < 1e-9]
+        a, b, c, d = corners[corners[:, axis] == side * size]
         faces += [(a, b, c), (b, c, d)]
     return np.array(faces)
 
@@ -176,6 +190,12 @@ def ascii_stl(triangles):
     return f"solid cube\n{vertices}\nendsolid".encode()
 
 
+def test_every_line_of_a_long_file_is_read():
+    vertices = cube(2.0).reshape(-1, 3).tolist()
+    one = ascii_stl(cube(2.0))
+    assert stl_vertices(one + b"\r\n" * 3000 + one).tolist() == vertices + vertices
+
+
 @pytest.mark.parametrize("write", [binary_stl, ascii_stl])
 def test_both_kinds_of_stl_are_read(write):
     triangles = cube(2.0)
@@ -192,6 +212,8 @@ def test_both_kinds_of_stl_are_read(write):
         (b"solid x\nvertex 1 2 three\nendsolid", "no point"),
         (b"solid x\nvertex 1 2 nan\nendsolid", "not finite"),
         (b"solid x\nendsolid", "no vertices"),
+        (b"solid x" * 200 + ascii_stl(cube(1.0)), "a line of more than 1000 characters"),
+        (b"solid x\n" * 2000 + b"vertex 1 2\nendsolid", "no point"),
     ],
 )
 def test_what_is_no_stl_is_refused(data, message):
@@ -253,6 +275,67 @@ def test_what_is_inside_of_a_mesh_makes_no_corners():
     inside = np.random.default_rng(7).uniform(-0.5, 0.5, (20_000, 3))
     corners, _ = convex_hull(np.concatenate((inside, on_a_ball(100))))
     assert sorted(map(tuple, corners)) == sorted(map(tuple, on_a_ball(100)))
+
+
+@pytest.mark.parametrize(
+    ("size", "scale"), [(1e308, 1.0), (1e308, 100.0), (300.0, 1.0), (1e5, 0.01), (201.0, 1.0)]
+)
+def test_a_mesh_that_is_larger_than_any_obstacle_is_refused(size, scale):
+    with pytest.raises(ObstacleError, match=r"within 100 of zero: .* 0\.001 for a file in mm"):
+        coal_shape(Mesh("a.stl", scale), ascii_stl(cube(size)))
+
+
+@pytest.mark.parametrize(("size", "scale"), [(1e-200, 1.0), (1.0, 1e-200), (1e-9, 1.0)])
+def test_a_mesh_that_is_next_to_nothing_is_refused(size, scale):
+    with pytest.raises(ObstacleError, match="must have a volume"):
+        coal_shape(Mesh("a.stl", scale), ascii_stl(cube(size)))
+
+
+@pytest.mark.parametrize("size", [1e-6, 199.0])
+def test_a_mesh_of_any_other_size_is_its_hull(size):
+    assert coal_shape(Mesh("a.stl"), ascii_stl(cube(size))).num_points == 8
+
+
+def test_a_mesh_is_made_convex_once_while_it_is_used(monkeypatch):
+    made = []
+
+    def noted(data, scale):
+        made.append(scale)
+        return mesh_hull(data, scale)
+
+    monkeypatch.setattr(shapes_module, "mesh_hull", noted)
+    file = ascii_stl(cube(0.123))
+    for name in ("a.stl", "b.stl", "a.stl"):
+        shape = coal_shape(Mesh(name, 0.5), bytes(bytearray(file)))
+        assert np.ptp(np.array(shape.points()), axis=0) == pytest.approx([0.0615] * 3)
+    assert made == [0.5]
+    shape = coal_shape(Mesh("a.stl", 2.0), file)
+    assert np.ptp(np.array(shape.points()), axis=0) == pytest.approx([0.246] * 3)
+    coal_shape(Mesh("a.stl", 2.0), ascii_stl(cube(0.321)))
+    assert made == [0.5, 2.0, 2.0]
+    for i in range(MOST_HULLS - 1):
+        coal_shape(Mesh("a.stl", 10.0 + i), file)
+        coal_shape(Mesh("a.stl", 0.5), file)  # is used all the time
+    assert made.count(0.5) == 1
+    coal_shape(Mesh("a.stl", 2.0), file)  # was not used for long
+    assert made.count(2.0) == 3
+
+
+def test_obstacles_with_one_mesh_share_its_shape_and_nothing_else():
+    places = ((1.0, 0.0, 0.0), (0.0, 2.0, 0.0), (0.0, 0.0, 3.0))
+    meshes = (Mesh("a.stl", 0.5), Mesh("a.stl", 0.5), Mesh("a.stl", 2.0))
+    scene = Scene(
+        tuple(
+            Obstacle(name, "base_link", mesh, place)
+            for name, mesh, place in zip("abc", meshes, places, strict=True)
+        )
+    )
+    one, other, larger = placed(arm_bodies(), scene, {"a.stl": ascii_stl(cube(1.0))})
+    assert one.shape is other.shape
+    at = [body.placement.translation.tolist() for body in (one, other, larger)]
+    assert at == [list(place) for place in places]
+    widths = [np.ptp(np.array(body.shape.points()), axis=0).tolist() for body in (one, larger)]
+    assert widths == [[0.5] * 3, [2.0] * 3]
 
 
 def test_numbers_that_are_no_size_are_refused():

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from reach_alpha5_common.refusal import Problem
 from reach_alpha5_motion.model import TOOL
-from reach_alpha5_motion.obstacles import GRIPPER, Obstacle, ObstacleError, Scene
+from reach_alpha5_motion.obstacles import Obstacle, ObstacleError, Scene, jaws, payload
 
 MOST_OBSTACLES = 32
 """Ours: all that are near are measured at each control tick."""
@@ -59,6 +59,11 @@ class SceneCode(enum.Enum):
         "not_saved",
         "The change cannot be written to `obstacle_file`, so it was not made at all.",
     )
+    INTERNAL_ERROR = (
+        "internal_error",
+        "A fault in the driver, which goes on with what stood before. Please report it: where it "
+        "is, is in the log.",
+    )
 
 
 class SceneError(ObstacleError):
@@ -75,18 +80,27 @@ def problem_of(error: ObstacleError) -> Problem:
     return Problem(code.code, str(error))
 
 
+def check_number(number: int) -> None:
+    """Check that so many obstacles can be watched, before they are looked at one by one.
+
+    Raises:
+        SceneError: they are too many.
+    """
+    if number > MOST_OBSTACLES:
+        raise SceneError(
+            SceneCode.TOO_MANY,
+            f"{number} obstacles; there is room for {MOST_OBSTACLES}: put a larger one around "
+            "several small ones",
+        )
+
+
 def check_size(scene: Scene) -> None:
     """Check that a scene is no larger than the driver can watch.
 
     Raises:
         SceneError: it is.
     """
-    if len(scene.obstacles) > MOST_OBSTACLES:
-        raise SceneError(
-            SceneCode.TOO_MANY,
-            f"{len(scene.obstacles)} obstacles; there is room for {MOST_OBSTACLES}: put a larger "
-            "one around several small ones",
-        )
+    check_number(len(scene.obstacles))
     large = [o.name for o in scene.obstacles if len(o.allow) > MOST_ALLOWED]
     if large:
         raise SceneError(
@@ -137,26 +151,33 @@ def removed(scene: Scene, name: str) -> Scene:
     )
 
 
-def attached(scene: Scene, payload: Obstacle, prefix: str) -> Scene:
+def attached(scene: Scene, held: Obstacle, prefix: str) -> Scene:
     """Return the scene with what the jaws hold.
 
     Args:
         scene: the one that stands.
-        payload: its frame may be empty: then it is fixed to the tool.
+        held: its frame may be empty: then it is fixed to the tool.
         prefix: of the arm's links.
 
     Raises:
         ObstacleError: it is not in order, or its frame is no part of the jaws.
     """
-    frame = payload.frame or prefix + TOOL
     frames = _payload_frames(prefix)
-    if frame not in frames:
+    if held.frame and held.frame not in frames:
         raise ObstacleError(
-            f"{payload.name}: frame is {frame!r}; the jaws hold what is fixed to "
+            f"{held.name}: frame is {held.frame!r}; the jaws hold what is fixed to "
             f"{', '.join(frames)}: for a part of another link use add_obstacles"
         )
-    jaws = [link for link in _jaws(prefix) if link not in payload.allow]
-    return added(scene, [replace(payload, frame=frame, allow=(*payload.allow, *jaws))], False)
+    taken = payload(
+        held.name,
+        held.shape,
+        held.position,
+        held.orientation,
+        prefix,
+        frame=held.frame,
+        allow=held.allow,
+    )
+    return added(scene, [taken], False)
 
 
 def detached(scene: Scene, name: str, prefix: str) -> Scene:
@@ -186,16 +207,12 @@ def detached(scene: Scene, name: str, prefix: str) -> Scene:
     return removed(scene, name)
 
 
-def _jaws(prefix: str) -> tuple[str, ...]:
-    return tuple(prefix + link for link in GRIPPER)
-
-
 def _payload_frames(prefix: str) -> tuple[str, ...]:
-    return (prefix + TOOL, *_jaws(prefix))
+    return (prefix + TOOL, *jaws(prefix))
 
 
 def _is_payload(obstacle: Obstacle, prefix: str) -> bool:
-    return obstacle.frame in _payload_frames(prefix) and set(_jaws(prefix)) <= set(obstacle.allow)
+    return obstacle.frame in _payload_frames(prefix) and set(jaws(prefix)) <= set(obstacle.allow)
 
 
 def _find(scene: Scene, name: str) -> Obstacle:

@@ -80,7 +80,7 @@ def obstacle(message: msg.Obstacle) -> Obstacle:
     if message.mesh_file and message.type != msg.Obstacle.MESH:
         problems.append("mesh_file is set, but the type is not MESH")
     q = message.pose.orientation
-    size = math.sqrt(q.x**2 + q.y**2 + q.z**2 + q.w**2)
+    size = math.hypot(q.x, q.y, q.z, q.w)
     if not abs(size - 1.0) <= UNIT:
         problems.append(
             f"pose.orientation has the length {size:g}; it must be 1: w = 1 alone does not turn"

@@ -1,12 +1,15 @@
 """The services that change what the arm keeps out of, and the topic that tells it.
 
 A change is checked and built first, then saved, then handed over, then told: what fails on the way
-leaves everything as it was.
+leaves everything as it was. That holds for faults of the driver as well: an exception that left a
+callback would end the driver.
 """
 
 from __future__ import annotations
 
+import secrets
 import time
+import traceback
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar
 
@@ -16,21 +19,24 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from reach_alpha5_common.refusal import Problem, RefusalLog
 from reach_alpha5_driver.scene.desk import (
     SceneCode,
-    SceneError,
     added,
     attached,
+    check_number,
     detached,
     problem_of,
     removed,
 )
 from reach_alpha5_driver.scene.messages import obstacle, obstacles, obstacles_message
-from reach_alpha5_driver.scene.store import ObstacleStore
+from reach_alpha5_driver.scene.store import LoadedScene, ObstacleStore
 from reach_alpha5_motion.obstacles import ObstacleError, Scene
 from reach_alpha5_msgs.msg import Obstacles
 from reach_alpha5_msgs.srv import AddObstacles, AttachPayload, DetachPayload, RemoveObstacle
 
 LATEST = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 """Whoever comes later hears the scene that stands."""
+
+_FIRST_REVISION_BITS = 31
+"""Leaves room for as many changes within 32 bits."""
 
 _Built = TypeVar("_Built")
 
@@ -43,7 +49,7 @@ class SceneService(Generic[_Built]):
         node: Node,
         prefix: str,
         store: ObstacleStore,
-        scene: Scene,
+        loaded: LoadedScene,
         build: Callable[[Scene, Mapping[str, bytes]], _Built] | None,
         apply: Callable[[_Built], Problem | None],
     ) -> None:
@@ -53,7 +59,7 @@ class SceneService(Generic[_Built]):
             node: the driver's.
             prefix: of the arm's links.
             store: where scenes are saved; its scene is loaded.
-            scene: the one that stands.
+            loaded: the one that stands.
             build: makes of a scene and the content of its meshes what `apply` hands over; raises
                 ObstacleError if the scene does not fit the description. None: nothing is kept
                 clear of, and every request is refused.
@@ -64,10 +70,12 @@ class SceneService(Generic[_Built]):
         self._logger = node.get_logger()
         self._prefix = prefix
         self._store = store
-        self._scene = Scene() if build is None else scene
+        self._standing = LoadedScene() if build is None else loaded
         self._build = build
         self._apply = apply
-        self._revision = 0
+        # Nobody's revision of an earlier run is to be taken for one of this run. Chance does that
+        # without a clock that is right.
+        self._revision = secrets.randbits(_FIRST_REVISION_BITS)
         self._refusals = RefusalLog()
         self._told = node.create_publisher(Obstacles, "obstacles", LATEST)
         node.create_service(AddObstacles, "add_obstacles", self._on_add)
@@ -76,9 +84,10 @@ class SceneService(Generic[_Built]):
         node.create_service(DetachPayload, "detach_payload", self._on_detach)
         if build is None:
             self._logger.warning("COLLISION IS OFF: the arm keeps clear of nothing, not of itself")
-        elif store.is_missing:
+        elif not loaded.scene.obstacles:
             self._logger.warning(
-                f"there is no {store.path}: no obstacles; the first one that is added makes it"
+                "no obstacles are configured: beside what its description has, the arm knows "
+                "neither hull nor tether, and keeps clear of neither; see docs/obstacles.md"
             )
         self._tell()
 
@@ -88,6 +97,7 @@ class SceneService(Generic[_Built]):
         self, request: AddObstacles.Request, response: AddObstacles.Response
     ) -> AddObstacles.Response:
         def change(scene: Scene) -> Scene:
+            check_number(len(request.obstacles))
             return added(scene, obstacles(request.obstacles), request.replace)
 
         return self._answer("add_obstacles", change, response)
@@ -139,15 +149,20 @@ class SceneService(Generic[_Built]):
                 "the arm keeps clear of nothing; start the driver with the parameter collision on",
             )
         try:
-            scene = change(self._scene)
-            built = self._build(scene, self._store.meshes(scene))
-            self._store.save(scene)
+            loaded = self._store.loaded(change(self._standing.scene), self._standing)
+            built = self._build(loaded.scene, loaded.meshes)
+            self._store.save(loaded.scene)
         except ObstacleError as error:
             return problem_of(error)
-        problem = self._apply(built)
+        except Exception as error:
+            return self._fault(error)
+        try:
+            problem = self._apply(built)
+        except Exception as error:
+            problem = self._fault(error)
         if problem is not None:
             return self._undone(problem)
-        self._scene = scene
+        self._standing = loaded
         self._revision += 1
         self._tell()
         return None
@@ -155,19 +170,28 @@ class SceneService(Generic[_Built]):
     def _undone(self, problem: Problem) -> Problem:
         try:
             self._store.undo()
-        except SceneError as error:
+        except Exception as error:
             return Problem(
                 problem.code,
                 f"{problem.reason}; the change is in the file all the same: {error}",
             )
         return problem
 
+    def _fault(self, error: Exception) -> Problem:
+        self._logger.error("".join(traceback.format_exception(error)))
+        return Problem(
+            SceneCode.INTERNAL_ERROR.code,
+            f"a fault in the driver, {type(error).__name__}: {error}; please report it with the "
+            "driver's log",
+        )
+
     def _tell(self) -> None:
-        names = ", ".join(value.name for value in self._scene.obstacles) or "none"
+        scene = self._standing.scene
+        names = ", ".join(value.name for value in scene.obstacles) or "none"
         self._logger.info(f"obstacles, revision {self._revision}: {names}")
         self._told.publish(
             obstacles_message(
-                self._scene,
+                scene,
                 self._revision,
                 self._store.path is not None,
                 self._node.get_clock().now().to_msg(),

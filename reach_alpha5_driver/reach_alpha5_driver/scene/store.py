@@ -6,6 +6,8 @@ import contextlib
 import errno
 import os
 import stat
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from reach_alpha5_driver.scene.desk import SceneCode, SceneError, check_size
@@ -18,8 +20,22 @@ LARGEST_FILE = 1_000_000
 LARGEST_MESHES = 4_000_000
 """Bytes of all meshes of a scene. Ours: they are read and made convex while the arm may move."""
 
-_NEW_MODE = 0o666
-"""Of a file that was not there; the process's umask takes from it."""
+NO_FILE = """\
+there is no such file; correct the path, or, to begin with no obstacles, make it of two lines:
+version: 1
+obstacles: []"""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedScene:
+    """A scene, and what the files of its meshes held when it named them first.
+
+    They are not read again: a file that somebody edits would change what is kept clear of with the
+    next change of something else.
+    """
+
+    scene: Scene = field(default_factory=Scene)
+    meshes: Mapping[str, bytes] = field(default_factory=dict)
 
 
 class ObstacleStore:
@@ -34,11 +50,11 @@ class ObstacleStore:
 
         Raises:
             ObstacleError: the path is relative: where it leads to would depend on where the driver
-                was started, and a file that is not found there would be no obstacles.
+                was started.
         """
         self.path: Path | None = None
         self._known: bytes | None = None
-        """What the file held when it was last read or written; None: it was not there."""
+        """What the file held when it was last read or written; None: neither was it ever."""
         self._before: bytes | None = None
         """The same before the last `save`."""
         if path:
@@ -49,31 +65,25 @@ class ObstacleStore:
                 )
             self.path = Path(os.path.realpath(expanded))
 
-    @property
-    def is_missing(self) -> bool:
-        """Whether there is to be a file, and there was none when it was loaded."""
-        return self.path is not None and self._known is None
-
     def load(self) -> Scene:
-        """Return what is saved; empty if there is no file, or none is to be.
+        """Return what is saved; empty if nothing is to be.
 
         Raises:
-            ObstacleError: the file cannot be read, or is broken: an obstacle that is dropped is
-                one that the arm drives into. Every problem is told, one a line.
+            ObstacleError: the file is not there, cannot be read, or is broken: an obstacle that is
+                dropped is one that the arm drives into. Every problem is told, one a line.
         """
         if self.path is None:
             return Scene()
         try:
-            if not self.path.parent.is_dir():
-                raise ObstacleError(f"there is no folder {self.path.parent}; make it")
             self._known = self._content()
-            if self._known is None:
-                return Scene()
             scene = parse(self._known.decode())
-            check_size(scene)
-        except (OSError, ValueError) as error:
-            reasons = "\n".join(f"  {line}" for line in str(error).splitlines())
-            raise ObstacleError(f"obstacle_file {self.path}:\n{reasons}") from error
+        except FileNotFoundError:
+            raise ObstacleError(NO_FILE) from None
+        except OSError as error:
+            raise ObstacleError(_words(error)) from error
+        except UnicodeDecodeError as error:
+            raise ObstacleError(f"is not UTF-8: {error}") from error
+        check_size(scene)
         return scene
 
     def save(self, scene: Scene) -> None:
@@ -94,11 +104,13 @@ class ObstacleStore:
         before = self._known
         try:
             self._put(dump(scene).encode())
-        except OSError as error:
-            if self._known != before:
+        except Exception as error:
+            if before is not None and self._known != before:
                 with contextlib.suppress(OSError):
                     self._put(before)
-            raise _not_saved(error) from error
+            if isinstance(error, OSError):
+                raise _not_saved(error) from error
+            raise
         self._before = before
 
     def undo(self) -> None:
@@ -107,66 +119,70 @@ class ObstacleStore:
         Raises:
             SceneError: that fails.
         """
-        if self.path is None:
+        if self.path is None or self._before is None:
             return
         try:
             self._put(self._before)
         except OSError as error:
             raise _not_saved(error) from error
 
-    def meshes(self, scene: Scene) -> dict[str, bytes]:
-        """Return the content of each of `scene.mesh_files`.
+    def loaded(self, scene: Scene, before: LoadedScene) -> LoadedScene:
+        """Return a scene with the content of each of its mesh files.
 
-        Names are absolute, or relative to the folder of the obstacle file.
+        Args:
+            scene: the scene; names of files are absolute, or relative to the folder of the
+                obstacle file.
+            before: the one that stood before; what it has loaded already is not read again.
 
         Raises:
-            SceneError: one cannot be read, or they are too large; one problem a line.
+            SceneError: a file cannot be read, or they are too large; one problem a line.
         """
-        contents: dict[str, bytes] = {}
+        contents = {
+            name: before.meshes[name] for name in scene.mesh_files if name in before.meshes
+        }
         problems = []
         for name in scene.mesh_files:
+            if name in contents:
+                continue
             try:
                 left = LARGEST_MESHES - sum(map(len, contents.values()))
-                contents[name] = _read(self._mesh_path(name), left)
+                contents[name] = _read(
+                    self._mesh_path(name),
+                    left,
+                    f"all meshes together may have {LARGEST_MESHES} bytes; {left} are left",
+                )
             except (OSError, ValueError) as error:
                 problems.append(f"{name}: {_words(error)}")
         if problems:
             raise SceneError(SceneCode.MESH_UNREADABLE, "\n".join(problems))
-        return contents
+        return LoadedScene(scene, contents)
 
     def _mesh_path(self, name: str) -> Path:
         path = Path(name)
         if path.is_absolute():
             return path
         if self.path is None:
-            raise ValueError(
+            raise ObstacleError(
                 "without obstacle_file there is no folder for it; name its whole path"
             )
         return self.path.parent / path
 
-    def _content(self) -> bytes | None:
-        """Return what the file holds now; None: it is not there."""
+    def _content(self) -> bytes:
         assert self.path is not None
-        try:
-            return _read(self.path, LARGEST_FILE)
-        except FileNotFoundError:
-            return None
+        return _read(self.path, LARGEST_FILE, f"it may have {LARGEST_FILE} bytes")
 
     def _is_as_known(self) -> bool:
         try:
             return self._content() == self._known
-        except (OSError, ValueError):
+        except (OSError, ObstacleError):
             return False
 
-    def _put(self, content: bytes | None) -> None:
-        """Make the file hold this; None: take it away."""
+    def _put(self, content: bytes) -> None:
+        """Make the file hold this."""
         assert self.path is not None
         folder = os.open(self.path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            if content is None:
-                self.path.unlink(missing_ok=True)
-            else:
-                self._replace(content)
+            self._replace(content)
             self._known = content
             _sync_folder(folder)
         finally:
@@ -178,9 +194,8 @@ class ObstacleStore:
         try:
             beside.unlink(missing_ok=True)  # left by a driver that was killed
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-            with os.fdopen(os.open(beside, flags, _NEW_MODE), "wb") as file:
-                if self._known is not None:
-                    os.fchmod(file.fileno(), stat.S_IMODE(self.path.stat().st_mode))
+            with os.fdopen(os.open(beside, flags, 0o600), "wb") as file:
+                os.fchmod(file.fileno(), stat.S_IMODE(self.path.stat().st_mode))
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
@@ -191,21 +206,27 @@ class ObstacleStore:
             raise
 
 
-def _read(path: Path, most: int) -> bytes:
+def _read(path: Path, most: int, bound: str) -> bytes:
     """Return the content of a regular file: a pipe would keep the node waiting.
+
+    Args:
+        path: of the file.
+        most: bytes that it may have.
+        bound: tells people of them.
 
     Raises:
         OSError: it cannot be read.
-        ValueError: it is no regular file, larger than `most` bytes, or its name is none.
+        ObstacleError: it is no regular file, or too large.
+        ValueError: its name is none.
     """
     # Not to block is for the pipe; regular files do not care.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise ValueError("is not a regular file")
+            raise ObstacleError("is not a regular file")
         content = file.read(most + 1)
     if len(content) > most:
-        raise ValueError(f"is larger than the {most} bytes that there is room for")
+        raise ObstacleError(f"is too large: {bound}")
     return content
 
 
