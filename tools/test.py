@@ -35,6 +35,7 @@ RECKONING = (
     "reach_alpha5_driver/test/test_core.py",
     "reach_alpha5_driver/test/test_fault_layer.py",
     "reach_alpha5_driver/test/test_known_faults_of_other_drivers.py",
+    "reach_alpha5_driver/test/test_motion_bounds.py",
     "reach_alpha5_driver/test/test_motion_desk.py",
     "reach_alpha5_driver/test/test_poller.py",
     "reach_alpha5_driver/test/test_rs485.py",

@@ -253,7 +253,8 @@ class TwistCommand:
     grip: float = 0.0
     """Normalised velocity of the jaws, plus opens, in [-1, 1]."""
     maximum_acceleration: float = 0.0
-    """m/s^2 while the tip's speed changes; 0: that of the configuration. A stop does not wait."""
+    """m/s^2 while the tip's speed grows; 0: that of the configuration. What slows down, turns
+    round or stops does not wait."""
     lifetime: float = 0.0
     """Seconds after which the command ends by itself: required of a source, as a runaway guard."""
 

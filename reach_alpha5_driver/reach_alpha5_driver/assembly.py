@@ -12,6 +12,7 @@ from reach_alpha5_driver.configuration import (
     collision_config,
     core_config,
     motion_config,
+    stopping,
 )
 from reach_alpha5_driver.core import DriverCore
 from reach_alpha5_driver.identity import JointRanges
@@ -65,7 +66,7 @@ def collision_builder(values: Values) -> CollisionBuilder | None:
 
     Raises:
         ParameterError: there is no semantic description, or it does not fit, or the distances
-            contradict each other.
+            contradict each other, or the arm cannot stop within them.
     """
     if not values["collision"]:
         return None
@@ -80,9 +81,12 @@ def collision_builder(values: Values) -> CollisionBuilder | None:
     except ModelError as error:
         raise ParameterError(str(error)) from error
 
+    stops = stopping(values, control, read_model(values).limits)
+
     def build(scene: Scene, meshes: Mapping[str, bytes]) -> Collisions:
         return Collisions(
-            Collision(control, scene, config, meshes), Collision(publishing, scene, config, meshes)
+            Collision(control, scene, config, meshes, stops),
+            Collision(publishing, scene, config, meshes, stops),
         )
 
     return build
@@ -99,7 +103,8 @@ def make_core(values: Values, model: ArmModel) -> DriverCore:
         limits.lower.tolist(), limits.upper.tolist(), limits.velocity.tolist()
     )
     try:
-        mover = MotionGenerator(model, motion_config(values))
+        period = 1.0 / values["control_rate"]
+        mover = MotionGenerator(model, motion_config(values), period=period)
     except MotionConfigError as error:
         raise ParameterError(str(error)) from error
     return DriverCore(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -19,11 +20,16 @@ from reach_alpha5_driver.parameters.motion import CLEARANCES, SHAPE, SPEEDS
 from reach_alpha5_driver.parameters.safety import GUARD, STOPPING
 from reach_alpha5_driver.parameters.watch import GRIP, HEALTH
 from reach_alpha5_driver.schedule import ScheduleConfig
+from reach_alpha5_motion.bodies import ArmBodies
 from reach_alpha5_motion.collision import CollisionConfig
+from reach_alpha5_motion.model import JointLimits
 from reach_alpha5_motion.speed import MotionConfig
+from reach_alpha5_motion.stopping import Stopping
 
 LEAST_REPORTS = 2.0
 """Reports of a value before it counts as too old, so that one that is lost changes nothing."""
+
+MILLIMETRE = 0.001
 
 Values = Mapping[str, Any]
 
@@ -116,6 +122,40 @@ def collision_config(values: Values) -> CollisionConfig:
             **_fields(CLEARANCES, values, "clearance_"), brake_gain=values["brake_gain"]
         )
     )
+
+
+def stopping(values: Values, arm: ArmBodies, limits: JointLimits) -> Stopping:
+    """Return how the arm stops, which it can within the clearances.
+
+    Args:
+        values: of the parameters.
+        arm: its bodies.
+        limits: of its joints, in the description.
+
+    Raises:
+        ParameterError: at its speeds, the arm would be past an inner distance before it is still.
+    """
+    clearance = collision_config(values)
+    found = Stopping.of(limits, motion_config(values), 1.0 / values["control_rate"])
+    farthest = max(found.speed(arm.levers(body).tolist()) for body in arm.bodies)
+    problems = []
+    for name, inner, outer, speed in (
+        ("clearance", clearance.inner, clearance.outer, farthest),
+        ("clearance_self", clearance.self_inner, clearance.self_outer, found.within_arm),
+    ):
+        way = speed * found.time
+        if not way <= outer - inner:
+            enough = math.ceil((inner + way) / MILLIMETRE) * MILLIMETRE
+            problems.append(
+                f"{name}_outer is {(outer - inner) / MILLIMETRE:.3g} mm more than {name}_inner; "
+                f"coming nearer at up to {speed:.3g} m/s, the arm is still after "
+                f"{found.time:.3g} s x {speed:.3g} m/s = {way / MILLIMETRE:.3g} mm: set "
+                f"{name}_outer to {enough:.3f} m or more, or lower max_joint_speed and "
+                "max_wrist_speed, or raise joint_acceleration and wrist_acceleration"
+            )
+    if problems:
+        raise ParameterError("\n".join(problems))
+    return found
 
 
 def _pose(text: str) -> tuple[str, tuple[float, float, float]]:

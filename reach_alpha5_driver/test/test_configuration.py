@@ -6,7 +6,13 @@ import pytest
 
 from reach_alpha5_common.parameters import ParameterError
 from reach_alpha5_driver.config import CoreConfig
-from reach_alpha5_driver.configuration import backoff, core_config, guard_config, motion_config
+from reach_alpha5_driver.configuration import (
+    backoff,
+    collision_config,
+    core_config,
+    guard_config,
+    motion_config,
+)
 from reach_alpha5_driver.guard.config import GuardConfig
 from reach_alpha5_driver.parameters import PARAMETERS
 
@@ -43,6 +49,17 @@ def test_no_parameter_is_in_the_table_twice():
 def test_settings_that_contradict_each_other_are_refused(values, says):
     with pytest.raises(ParameterError, match=says):
         core_config(DEFAULTS | values)
+
+
+def test_distances_that_contradict_each_other_are_refused():
+    with pytest.raises(ParameterError, match=r"inner and outer are 0\.06 and 0\.05"):
+        collision_config(DEFAULTS | {"clearance_inner": 0.06, "clearance_outer": 0.05})
+
+
+def test_a_posture_may_be_no_older_than_the_motion_foresees():
+    ranges = {entry.name: entry for entry in PARAMETERS}
+    assert ranges["stale_after"].problem(0.3) is None
+    assert "[0.05, 0.3]" in ranges["stale_after"].problem(0.31)
 
 
 def test_guard_times_that_contradict_each_other_are_refused():

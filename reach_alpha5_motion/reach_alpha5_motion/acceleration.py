@@ -8,6 +8,7 @@ share of the change, so that nothing comes which is in neither direction.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import mul
 
 from reach_alpha5_motion.keep_out import ApproachLimit
 from reach_alpha5_motion.limits import RateBounds
@@ -94,6 +95,6 @@ def _within_step(
 def _excess(rates: Sequence[float], approach: Sequence[ApproachLimit]) -> float:
     """Return by how much the worst pair comes nearer faster than it may [m/s]."""
     return max(
-        (sum(map(float.__mul__, limit.row, rates)) - limit.rate for limit in approach),
+        [sum(map(mul, row, rates)) - most for row, most, _, _ in approach],
         default=0.0,
     )

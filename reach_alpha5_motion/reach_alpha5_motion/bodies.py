@@ -36,11 +36,11 @@ class Body:
     """A coal shape."""
 
     @property
-    def extent(self) -> float:
-        """How far its farthest point can be from the origin of its joint [m]."""
+    def ball(self) -> tuple[FloatArray, float]:
+        """A ball around all of it: centre in the frame of its joint, and radius [m]."""
         self.shape.computeLocalAABB()
-        centre = self.placement.act(self.shape.aabb_center)
-        return float(np.linalg.norm(centre)) + float(self.shape.aabb_radius)
+        centre: FloatArray = self.placement.act(self.shape.aabb_center)
+        return centre, float(self.shape.aabb_radius)
 
 
 class ArmBodies:
@@ -89,7 +89,13 @@ class ArmBodies:
             self.coupling[row, axis], self._offset[row] = multiplier, constant
         self.supports: FloatArray = np.zeros((self.model.njoints, self.model.nv))
         """1 where a joint (row) is moved by a velocity of the model (column), else 0."""
+        self._axes: FloatArray = np.zeros((self.model.njoints, 3))
+        """Direction in its own frame about which each joint turns; zero for one that slides."""
+        data = self.model.createData()
         for joint in range(1, self.model.njoints):
+            column = self.model.joints[joint].idx_v
+            jacobian = pin.computeJointJacobian(self.model, data, pin.neutral(self.model), joint)
+            self._axes[joint] = jacobian[3:, column]
             for support in list(self.model.supports[joint])[1:]:
                 self.supports[joint, self.model.joints[support].idx_v] = 1.0
 
@@ -155,22 +161,32 @@ class ArmBodies:
     def mobility(self, body: Body) -> FloatArray:
         """Return a bound on the speed of any point of a body per joint rate, shape (nv,).
 
-        m/rad (1 for the push rod): the way from each joint's origin to the farthest point of the
-        body can be no longer than all the links between them put in a line.
+        m/rad (1 for the push rod): a point of the body can be no farther from the axis of a joint
+        than the next joint is, and all the links from there put in a line.
         """
         bound = np.zeros(self.model.nv)
         joint = body.joint
-        distance = body.extent if joint else 0.0
+        near, beyond = body.ball
         while joint:
             column = self.model.joints[joint].idx_v
-            slides = "P" in self.model.joints[joint].shortname()
-            bound[column] = _SPARE * (1.0 if slides else distance)
-            distance += float(np.linalg.norm(self.model.jointPlacements[joint].translation))
+            axis = self._axes[joint]
+            slides = not axis.any()
+            lever = float(np.linalg.norm(np.cross(axis, near))) + beyond
+            bound[column] = _SPARE * (1.0 if slides else lever)
+            beyond += float(np.linalg.norm(near))
             if slides:
                 limits = self.model.lowerPositionLimit, self.model.upperPositionLimit
-                distance += max(abs(float(limit[column])) for limit in limits)
+                beyond += max(abs(float(limit[column])) for limit in limits)
+            near = self.model.jointPlacements[joint].translation
             joint = self.model.parents[joint]
         return bound
+
+    def levers(self, body: Body) -> FloatArray:
+        """Return a bound on the speed of any point of a body per rate of each of the five joints.
+
+        Shape (5,) [m/rad; m/m for the jaws].
+        """
+        return np.asarray(self.mobility(body) @ np.abs(self.coupling))
 
 
 def _coupling_rows(

@@ -25,7 +25,7 @@ that far: only pairs that may be near are measured again. What is told is the sa
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import coal
@@ -38,6 +38,7 @@ from reach_alpha5_motion.keep_out import ApproachLimit
 from reach_alpha5_motion.model import FloatArray
 from reach_alpha5_motion.obstacles import Scene
 from reach_alpha5_motion.pairing import Pair, pairs, placed
+from reach_alpha5_motion.stopping import Stopping
 
 
 class CollisionConfigError(ValueError):
@@ -110,6 +111,7 @@ class Collision:
         scene: Scene,
         config: CollisionConfig,
         meshes: Mapping[str, bytes] | None = None,
+        stopping: Stopping | None = None,
     ) -> None:
         """Put the obstacles of a scene beside the arm.
 
@@ -118,6 +120,9 @@ class Collision:
             scene: what is configured.
             config: the distances.
             meshes: the content of each of `scene.mesh_files`.
+            stopping: where an obstacle reaches so far out, or moves so fast with the arm, that it
+                needs more room to stop than there is from the outer to the inner distance, it is
+                slowed from farther away.
 
         Raises:
             ObstacleError: an obstacle does not fit to the description, or its mesh is missing or
@@ -148,6 +153,8 @@ class Collision:
             for pair in apart
         ]
         self._relative, self._mobility = _motion(arm, bodies, apart)
+        if stopping is not None:
+            self._widen(stopping)
         self._data = arm.model.createData()
         self._places = self._geometry.createData()
         # Requests of our own: those of pinocchio begin from the last result, so that the last
@@ -156,8 +163,17 @@ class Collision:
         request.gjk_tolerance = _TOLERANCE
         for i in range(len(apart)):
             self._places.distanceRequests[i] = request
-        self._distance: FloatArray = np.full(len(apart), -math.inf)
-        self._measured_at: FloatArray = np.zeros((len(apart), 5))
+        self._least: FloatArray = np.full(len(apart), -math.inf)
+        """m: what each distance cannot be below of at `_least_at`."""
+        self._least_at: FloatArray = np.zeros(5)
+
+    def _widen(self, stopping: Stopping) -> None:
+        """Give every pair with an obstacle the room that it needs to stop in."""
+        for i, (inner, outer) in enumerate(self._margins):
+            if not self._apart[i].within_arm:
+                way = stopping.time * stopping.speed(self._mobility[i].tolist())
+                self._margins[i] = inner, max(outer, inner + way)
+        self._outer = np.array([outer for _, outer in self._margins])
 
     def constraints(self, q: Sequence[float]) -> tuple[ApproachLimit, ...]:
         """Return the bounds that count at the joint positions `q`, chain order, five [rad, m].
@@ -165,36 +181,35 @@ class Collision:
         Pairs that are not nearer than their outer distance are left out. Where a position is not
         known (NaN) nothing can be told, and every joint is held.
         """
-        positions = np.asarray(q, dtype=np.float64)
-        if not np.isfinite(positions).all():
+        if not all(map(math.isfinite, q)):
             return _held("unknown posture")
-        near = np.flatnonzero(self._at_least(positions) < self._outer)
+        positions = np.array(q, dtype=np.float64)
+        self._least = least = self._at_least(positions)
+        self._least_at = positions
+        near = (least < self._outer).nonzero()[0]
         if not near.size:
             return ()
         self._place(positions)
         distances: list[float] = []
         found: list[tuple[int, Nearest]] = []
-        closest: dict[str, tuple[int, Nearest]] = {}
+        touching = False
+        geometry, places, margins = self._geometry, self._places, self._margins
         for pair in near.tolist():
-            result = pin.computeDistance(self._geometry, self._places, pair)
-            name, distance = self._names[pair], result.min_distance
-            if not abs(distance) < _SANE:
-                return _held(name)
+            result = pin.computeDistance(geometry, places, pair)
+            distance = result.min_distance
+            if not -_SANE < distance < _SANE:
+                return _held(self._names[pair])
             distances.append(distance)
-            if distance < self._margins[pair][1]:
+            inner, outer = margins[pair]
+            if distance < outer:
                 found.append((pair, (distance, result.normal, result.getNearestPoint1())))
-                if name not in closest or distance < closest[name][1][0]:
-                    closest[name] = found[-1]
-        self._distance[near] = distances
-        self._measured_at[near] = positions
-        deepest = min(found, key=lambda place: place[1][0], default=None)
-        if deepest is not None and deepest[1][0] < 0.0:
+                touching = touching or distance < inner + _ROCKING
+        least[near] = distances
+        further = self._further(found) if touching else []
+        if min(distances) < 0.0:
+            deepest = min(found, key=lambda place: place[1][0])
             found = [place for place in found if place[1][0] >= 0.0 or place is deepest]
-        for pair, nearest in closest.values():
-            inner, _ = self._margins[pair]
-            if inner / 2.0 < nearest[0] < inner + _ROCKING:
-                found += [(pair, other) for other in self._others(pair, nearest)]
-        return self._limits(found)
+        return self._limits([*found, *further])
 
     def clearance(self, q: Sequence[float]) -> tuple[float, str]:
         """Return the distance [m] and the name of the pair that most holds the arm back at `q`.
@@ -202,10 +217,11 @@ class Collision:
         That is the one that has the least part of the way from its outer to its inner distance
         left. NaN: nothing is watched, a position is not known, or coal finds no distance.
         """
-        positions = np.asarray(q, dtype=np.float64)
+        positions = np.array(q, dtype=np.float64)
         if not self._names or not np.isfinite(positions).all():
             return math.nan, ""
-        least = (self._at_least(positions) - self._inner) / (self._outer - self._inner)
+        self._least, self._least_at = self._at_least(positions), positions
+        least = (self._least - self._inner) / (self._outer - self._inner)
         self._place(positions)
         best, nearest = math.inf, 0
         for pair in np.argsort(least, kind="stable").tolist():
@@ -214,18 +230,28 @@ class Collision:
             distance = pin.computeDistance(self._geometry, self._places, pair).min_distance
             if not abs(distance) < _SANE:
                 return math.nan, self._names[pair]
-            self._distance[pair], self._measured_at[pair] = distance, positions
+            self._least[pair] = distance
             left = (distance - self._inner[pair]) / (self._outer[pair] - self._inner[pair])
             if (left, pair) < (best, nearest):
                 best, nearest = left, pair
-        return float(self._distance[nearest]), self._names[nearest]
+        return float(self._least[nearest]), self._names[nearest]
 
-    def _others(self, pair: int, nearest: Nearest) -> Iterator[Nearest]:
-        """Return the further places where two bodies will touch."""
-        apart = self._apart[pair]
-        return self._footprints[pair].others(
-            self._places.oMg[apart.first], self._places.oMg[apart.second], nearest
-        )
+    def _further(self, found: Sequence[tuple[int, Nearest]]) -> list[tuple[int, Nearest]]:
+        """Return where else the bodies will touch that are about to, by the names of the pairs."""
+        closest: dict[str, tuple[int, Nearest]] = {}
+        for place in found:
+            name = self._names[place[0]]
+            if name not in closest or place[1][0] < closest[name][1][0]:
+                closest[name] = place
+        further = []
+        for pair, nearest in closest.values():
+            inner, _ = self._margins[pair]
+            if inner / 2.0 < nearest[0] < inner + _ROCKING:
+                apart = self._apart[pair]
+                first, second = self._places.oMg[apart.first], self._places.oMg[apart.second]
+                others = self._footprints[pair].others(first, second, nearest)
+                further += [(pair, other) for other in others]
+        return further
 
     def _limits(self, found: Sequence[tuple[int, Nearest]]) -> tuple[ApproachLimit, ...]:
         """Return the bound for each place where two bodies are near."""
@@ -235,16 +261,18 @@ class Collision:
         for _, (_, normal, point) in found:
             (x, y, z), (a, b, c) = normal.tolist(), point.tolist()
             wrenches.append((x, y, z, b * z - c * y, c * x - a * z, a * y - b * x))
-        carried = self._relative[[pair for pair, _ in found]]
+        carried = self._relative.take([pair for pair, _ in found], axis=0)
         rows = (np.array(wrenches) @ self._data.J * carried @ self._arm.coupling).tolist()
         return tuple(
-            ApproachLimit(
-                (row[0], row[1], row[2], row[3], row[4]),
-                self._gain * max(distance - self._margins[pair][0], 0.0),
-                distance,
-                self._names[pair],
-            )
-            for (pair, (distance, _, _)), row in zip(found, rows, strict=True)
+            [
+                ApproachLimit(
+                    (e, d, c, b, a),
+                    self._gain * max(distance - self._margins[pair][0], 0.0),
+                    distance,
+                    self._names[pair],
+                )
+                for (pair, (distance, _, _)), (e, d, c, b, a) in zip(found, rows, strict=True)
+            ]
         )
 
     def _place(self, positions: FloatArray) -> None:
@@ -254,8 +282,7 @@ class Collision:
 
     def _at_least(self, positions: FloatArray) -> FloatArray:
         """Return what each pair's distance [m] cannot be below of, from when it was measured."""
-        moved = np.abs(self._measured_at - positions)
-        return np.asarray(self._distance - np.einsum("ij,ij->i", self._mobility, moved))
+        return np.asarray(self._least - self._mobility @ np.abs(positions - self._least_at))
 
 
 def _motion(

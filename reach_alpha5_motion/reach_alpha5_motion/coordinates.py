@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from reach_alpha5_motion.demand import ArmPart, Kind
-from reach_alpha5_motion.frames import Axes
 from reach_alpha5_motion.model import ArmModel, ArmPosture, Vector
 from reach_alpha5_motion.singularity import inward_share, radial_side
 
@@ -27,17 +26,13 @@ _NOTHING = AxisDemand()
 
 Three = tuple[AxisDemand, AxisDemand, AxisDemand]
 
-_BODY: Axes = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
-
-def along(axes: Axes, speeds: Sequence[float], posture: ArmPosture) -> Three:
-    """Return what speeds [m/s] along three axes ask."""
-    x, y, z = (
-        AxisDemand(posture.in_basis((axis[0] * speed, axis[1] * speed, axis[2] * speed)))
-        if speed != 0.0
-        else _NOTHING
-        for axis, speed in zip(axes, speeds, strict=True)
-    )
+def along(axes: Iterable[Vector], speeds: Sequence[float]) -> Three:
+    """Return what speeds [m/s] along three axes, unit vectors front, across, up, ask."""
+    x, y, z = [
+        AxisDemand((front * speed, across * speed, up * speed)) if speed != 0.0 else _NOTHING
+        for (front, across, up), speed in zip(axes, speeds, strict=True)
+    ]
     return x, y, z
 
 
@@ -63,9 +58,11 @@ def cylindrical(speeds: Sequence[float], posture: ArmPosture, gain: float) -> Th
 Reader = Callable[[ArmPart, ArmPosture, Sequence[float], ArmModel, float], Three]
 
 READERS: dict[Kind, Reader] = {
-    Kind.CARTESIAN: lambda part, posture, q, model, gain: along(_BODY, part.speeds, posture),
+    Kind.CARTESIAN: lambda part, posture, q, model, gain: along(
+        zip(posture.front, posture.across, posture.up, strict=True), part.speeds
+    ),
     Kind.TWIST: lambda part, posture, q, model, gain: along(
-        model.frames.axes(part.name, q), part.speeds, posture
+        map(posture.in_basis, model.frames.axes(part.name, q)), part.speeds
     ),
     Kind.CYLINDRICAL: lambda part, posture, q, model, gain: cylindrical(
         part.speeds, posture, gain

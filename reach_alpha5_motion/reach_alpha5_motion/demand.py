@@ -6,6 +6,7 @@ import enum
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from reach_alpha5_common.command import (
     ArmInput,
@@ -17,8 +18,11 @@ from reach_alpha5_common.command import (
     first_out_of_range,
 )
 from reach_alpha5_common.refusal import Problem
-from reach_alpha5_motion.model import A, B, Vector
+from reach_alpha5_motion.model import A, B
 from reach_alpha5_motion.speed import POSE_NAMES, STOWED, MotionConfig
+
+_ROUNDING = 1e-9
+"""Share of a speed that components of it can come to more than it, by rounding."""
 
 
 class Kind(enum.Enum):
@@ -34,8 +38,7 @@ class Kind(enum.Enum):
     """Share in [0, 1] of the joints' speed limits, on the way to a pose."""
 
 
-@dataclass(frozen=True, slots=True)
-class ArmPart:
+class ArmPart(NamedTuple):
     """What one input asks of the joints that carry the tip."""
 
     kind: Kind
@@ -155,5 +158,6 @@ def _twist_speeds(
 ) -> Iterator[tuple[str, float, float, float]]:
     for axis, linear in zip("xyz", command.linear, strict=True):
         yield f"linear.{axis}", linear, -config.linear_speed, config.linear_speed
-    for axis, angular in zip("xyz", command.angular, strict=True):
-        yield f"angular.{axis}", angular, -config.wrist_speed, config.wrist_speed
+    # All of it is about the roll axis, or it is refused: its size is the rate of the wrist.
+    fastest = config.wrist_speed * (1.0 + _ROUNDING)
+    yield "the size of angular", math.hypot(*command.angular), 0.0, fastest

@@ -47,25 +47,25 @@ class Footprint:
             nearest: of these two bodies at these places.
         """
         _, normal, pivot = nearest
+        here = coal.Transform3s(first.rotation, first.translation)
         there = coal.Transform3s(second.rotation, second.translation)
         known = [pivot.tolist()]
         for axis in _across(normal):
-            turn = pin.exp3(TILT * axis)
-            tilt = pin.SE3(turn, pivot - turn @ pivot)
-            tilted = tilt * first
-            here = coal.Transform3s(tilted.rotation, tilted.translation)
+            turn = pin.exp3(axis)
+            shift = pivot - turn.dot(pivot)
             self._result.clear()
-            self._distance(here, there, self._request, self._result)
-            point = tilt.actInv(self._result.getNearestPoint1())
+            tilted = coal.Transform3s(turn, shift) * here
+            self._distance(tilted, there, self._request, self._result)
+            point = (self._result.getNearestPoint1() - shift).dot(turn)  # on the body as it is
             place = point.tolist()
             if all(math.dist(place, other) > _DIFFERENT for other in known):
                 known.append(place)
                 away = self._result.normal
-                yield float(away @ (self._result.getNearestPoint2() - point)), away, point
+                yield float(away.dot(self._result.getNearestPoint2() - point)), away, point
 
 
 def _across(normal: FloatArray) -> Iterator[FloatArray]:
-    """Yield four axes across a normal, a quarter turn apart."""
+    """Yield four small turns [rad] about axes across a normal, a quarter turn apart."""
     x, y, z = normal.tolist()
     if abs(x) < 0.6:
         size = math.hypot(y, z)
@@ -75,4 +75,5 @@ def _across(normal: FloatArray) -> Iterator[FloatArray]:
         size = math.hypot(x, y)
         one = np.array((y / size, -x / size, 0.0))
         other = np.array((-x * z / size, -y * z / size, size))
+    one, other = TILT * one, TILT * other
     yield from (one, other, -one, -other)

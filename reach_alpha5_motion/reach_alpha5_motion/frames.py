@@ -50,6 +50,10 @@ class DescriptionFrames:
             pin.computeJointJacobian(five, self._data, pin.neutral(five), self._wrist)[3:, -2]
         )
         """Of the wrist, in its own joint frame."""
+        self._at: tuple[float, ...] = ()
+        """Where the joints are in `_data`."""
+        self._told: dict[str, Axes] = {}
+        """What `axes` told there, by links: one tick asks it more than once."""
 
     def __contains__(self, link: str) -> bool:
         """Whether the axes of the link can be told."""
@@ -57,13 +61,22 @@ class DescriptionFrames:
 
     def axes(self, link: str, q: Sequence[float]) -> Axes:
         """Return the axes of a link at the joint positions `q`, shape (5,); NaN in, NaN out."""
-        pin.forwardKinematics(self._model, self._data, np.array(q, dtype=np.float64))
-        place = pin.updateFramePlacement(self._model, self._data, self._links[link])
-        x, y, z = (self._body @ place.rotation).T.tolist()
-        return (x[0], x[1], x[2]), (y[0], y[1], y[2]), (z[0], z[1], z[2])
+        self._place(q)
+        if link not in self._told:
+            place = pin.updateFramePlacement(self._model, self._data, self._links[link])
+            x, y, z = (self._body @ place.rotation).T.tolist()
+            self._told[link] = (x[0], x[1], x[2]), (y[0], y[1], y[2]), (z[0], z[1], z[2])
+        return self._told[link]
 
     def roll_axis(self, q: Sequence[float]) -> Vector:
         """Return the axis about which a plus turn of the wrist rolls the tool, at `q` (5,)."""
-        pin.forwardKinematics(self._model, self._data, np.array(q, dtype=np.float64))
+        self._place(q)
         x, y, z = (self._body @ self._data.oMi[self._wrist].rotation @ self._wrist_axis).tolist()
         return x, y, z
+
+    def _place(self, q: Sequence[float]) -> None:
+        at = tuple(q)
+        if at != self._at:
+            pin.forwardKinematics(self._model, self._data, np.array(at, dtype=np.float64))
+            self._at = at
+            self._told.clear()

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +16,9 @@ import numpy.typing as npt
 from reach_alpha5_common.command import MotionCommand
 from reach_alpha5_common.refusal import Problem
 from reach_alpha5_motion.acceleration import towards
+from reach_alpha5_motion.coordinates import AxisDemand
 from reach_alpha5_motion.demand import ArmPart, Demand, Kind
-from reach_alpha5_motion.keep_out import ApproachLimit, KeepOut
+from reach_alpha5_motion.keep_out import KeepOut
 from reach_alpha5_motion.limits import RateBounds
 from reach_alpha5_motion.line import Line
 from reach_alpha5_motion.model import A, ArmModel, B, C, JointLimits, Vector, dot
@@ -36,10 +36,13 @@ from reach_alpha5_motion.solver import (
     tilted,
 )
 from reach_alpha5_motion.speed import MotionConfig, MotionConfigError
-from reach_alpha5_motion.speeds import Speed, effective_speeds, joint_limits
+from reach_alpha5_motion.speeds import Speed, effective_speeds, fastest_rates
 
 GAP = 0.1
 """s: after a pause longer than this the arm is thought still, and motion begins anew."""
+
+MISSED = 3.0
+"""Steps in a row that a pause is longer than, where the steps themselves are far apart."""
 
 LEAD = 0.01
 """s: a command that comes after a pause counts as this old, so that the first step moves."""
@@ -61,7 +64,11 @@ class MotionGenerator:
     """
 
     def __init__(
-        self, model: ArmModel, config: MotionConfig, keep_out: KeepOut | None = None
+        self,
+        model: ArmModel,
+        config: MotionConfig,
+        keep_out: KeepOut | None = None,
+        period: float = 0.02,
     ) -> None:
         """Begin at rest.
 
@@ -69,12 +76,14 @@ class MotionGenerator:
             model: the arm.
             config: speeds, accelerations, poses.
             keep_out: what must not be touched.
+            period: about how far apart the steps will be [s].
 
         Raises:
             MotionConfigError: a pose is outside the limits, or a joint cannot stop in ramp_time.
         """
         self._model = model
         self._config = config
+        self._accelerations = config.accelerations
         self._keep_out = keep_out
         self._resolver = VelocityResolver(model, config)
         ramp = Ramp.of(config.ramp_time, config.jerk_share)
@@ -89,7 +98,8 @@ class MotionGenerator:
         self._neutral_since: float | None = None
         self._foreseen: tuple[float, ...] = (math.nan,) * 5
         self._now = -math.inf
-        self._period = 2.0 * LEAD
+        self._period = period
+        self._gap = max(GAP, MISSED * period)
 
     @property
     def foreseen(self) -> tuple[float, ...]:
@@ -152,7 +162,7 @@ class MotionGenerator:
             limits: as reported by the arm; they only narrow those of the description.
             holding: the jaws hold something: they are not stowed unless the command says so.
         """
-        if now - self._now > GAP:
+        if now - self._now > self._gap:
             self.halt()
         since = max(self._now, now - LEAD)
         elapsed = now - self._now if math.isfinite(self._now) else LEAD
@@ -178,17 +188,20 @@ class MotionGenerator:
             shaped = less_of(asked, part, parts, wrist, jaws)
         if shaped is None:
             shaped = solve(moment, parts, demands, wrist, jaws)
-        steps = [most * elapsed for most in self._config.accelerations]
+        steps = [most * elapsed for most in self._accelerations]
         bounds = self._fading(
             moment, part is None and not (demand.wrist or demand.jaws), since, now
         )
-        self._rates = towards(
-            self._rates, bounds.clip(shaped.rates), steps, bounds, moment.approach
-        )
+        wanted_rates = bounds.clip(shaped.rates)
+        if any(wanted_rates) or any(self._rates):  # else nothing need be known of what is near
+            self._rates = towards(self._rates, wanted_rates, steps, bounds, moment.approach)
         self._history.sent(self._rates, now)
-        self._period += 0.2 * (min(elapsed, GAP) - self._period)
+        self._period += 0.2 * (min(elapsed, self._gap) - self._period)
         self._now = now
-        return self._resolution(moment, demand, part, asked, parts, shaped, tilt)
+        correction = 0.0, 0.0, 0.0
+        if tilt is not None:
+            correction = self._correction(moment, demands[0], shaped, tilt)
+        return self._resolution(moment, demand, part, asked, parts, shaped, correction)
 
     def _moment(
         self,
@@ -207,10 +220,7 @@ class MotionGenerator:
             for position, way, rate in zip(measured, moved, self._rates, strict=True)
         ]
         self._foreseen = tuple(foreseen)
-        approach: Sequence[ApproachLimit] = ()
-        if self._keep_out is not None and all(map(math.isfinite, foreseen)):
-            approach = self._keep_out.constraints(foreseen)
-        return self._resolver.moment(foreseen, limits, approach)
+        return self._resolver.moment(foreseen, limits, self._keep_out)
 
     def _demand(self, command: MotionCommand, moment: Moment, holding: bool) -> Demand:
         """Return what is asked; what moves without being measured stops at once."""
@@ -231,16 +241,21 @@ class MotionGenerator:
         return demand
 
     def _paced(self, demand: Demand, elapsed: float) -> ArmPart | None:
-        """Return the input for the tip, as far as its own acceleration lets it change by now."""
+        """Return the input for the tip, as far as its own acceleration lets it grow by now."""
         part, before = demand.arm, self._target
         if part is not None and math.isfinite(demand.acceleration):
             same = before is not None and before.key == part.key
             old = before.speeds if before is not None and same else (0.0,) * len(part.speeds)
-            change = math.dist(part.speeds, old)
+            # What gets less or turns round does not wait: only what grows from there is paced.
+            kept = [
+                min(max(new, min(was, 0.0)), max(was, 0.0))
+                for was, new in zip(old, part.speeds, strict=True)
+            ]
+            growth = math.dist(part.speeds, kept)
             most = demand.acceleration * elapsed
-            if change > most:
-                share = most / change
-                speeds = tuple(a + share * (b - a) for a, b in zip(old, part.speeds, strict=True))
+            if growth > most:
+                share = most / growth
+                speeds = tuple(a + share * (b - a) for a, b in zip(kept, part.speeds, strict=True))
                 part = ArmPart(part.kind, speeds, part.name)
         self._target = part
         return part
@@ -292,7 +307,7 @@ class MotionGenerator:
         if self._neutral_since is None:
             self._neutral_since = since
         left = max(0.0, self._neutral_since + self._config.ramp_time - now)
-        return moment.bounds.slower([most * left for most in self._config.accelerations])
+        return moment.bounds.slower([most * left for most in self._accelerations])
 
     def _resolution(
         self,
@@ -302,9 +317,9 @@ class MotionGenerator:
         asked: Solution,
         parts: Sequence[ArmPart],
         shaped: Solution,
-        tilt: Vector | None,
+        correction: Vector,
     ) -> Resolution:
-        at_limit, names = blocked_by(moment, asked.wanted)
+        at_limit, names = blocked_by(moment, asked)
         scales = (0.0, 0.0, 0.0)
         pose = ""
         for each, granted, moves in zip(parts, shaped.scales, shaped.moves, strict=True):
@@ -325,15 +340,22 @@ class MotionGenerator:
             demand.refused,
             tuple(names),
             pose,
-            (0.0, 0.0, 0.0) if tilt is None else self._correction(moment, shaped, tilt),
+            correction,
         )
 
-    def _correction(self, moment: Moment, shaped: Solution, tilt: Vector) -> Vector:
+    def _correction(
+        self, moment: Moment, axes: Sequence[AxisDemand], shaped: Solution, tilt: Vector
+    ) -> Vector:
         """Return what of the tilt is in the rates that were sent, in `base_link_frd` [m/s]."""
         size = math.hypot(*shaped.rates[:B])
         if size == 0.0:
             return 0.0, 0.0, 0.0
-        share = max(shaped.scales[0]) * math.hypot(*self._rates[:B]) / size
+        # The tilt was put on what is left of an axis that brakes before the base axis.
+        granted = max(
+            scale / axis.share if axis.share > 0.0 else 0.0
+            for scale, axis in zip(shaped.scales[0], axes, strict=True)
+        )
+        share = granted * math.hypot(*self._rates[:B]) / size
         front, across, up = tilt
         return moment.posture.in_body(share * front, share * across, share * up)
 
@@ -345,10 +367,7 @@ def _rate(shaper: Shaper[int], joint: int, now: float) -> float:
 
 def _check_accelerations(model: ArmModel, config: MotionConfig, ramp: Ramp) -> None:
     """Refuse accelerations with which a joint cannot follow the ramps, or its brakes."""
-    limits = joint_limits(model.limits, None, config)
-    fastest = limits.velocity.tolist()
-    fastest[B] = min(fastest[B], config.wrist_speed)
-    fastest[A] = min(fastest[A], config.jaw_speed)
+    fastest = fastest_rates(model.limits, config)
     problems = [
         f"{name}: an acceleration of {most:g} is too low for a speed of {speed:g}; ramp_time "
         f"{config.ramp_time:g} s and brake_gain {config.brake_gain:g}/s need "

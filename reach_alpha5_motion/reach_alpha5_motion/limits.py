@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from reach_alpha5_motion.model import C, ElbowSingularity, JointLimits
 
@@ -21,8 +21,7 @@ ELBOW_MARGIN = 0.05
 _ROUNDING = 1e-9
 
 
-@dataclass(frozen=True, slots=True)
-class RateBounds:
+class RateBounds(NamedTuple):
     """Lowest (<= 0) and highest (>= 0) rate of some joints [rad/s, m/s], in the same order."""
 
     lower: tuple[float, ...]
@@ -43,8 +42,10 @@ class RateBounds:
     def holds_back(self, rates: Sequence[float]) -> tuple[bool, ...]:
         """Tell for each joint whether its rate is outside by more than rounding."""
         return tuple(
-            not low - _ROUNDING <= rate <= high + _ROUNDING
-            for rate, low, high in zip(rates, self.lower, self.upper, strict=True)
+            [
+                not low - _ROUNDING <= rate <= high + _ROUNDING
+                for rate, low, high in zip(rates, self.lower, self.upper, strict=True)
+            ]
         )
 
     def slower(self, most: Sequence[float]) -> RateBounds:
@@ -64,51 +65,75 @@ class RateBounds:
         """Return for the last joints, one a rate, the share in [0, 1] of it that is inside."""
         last = len(rates)
         return [
-            RateBounds((low,), (high,)).share((rate,))
+            1.0 if low <= rate <= high else (high if rate > 0.0 else -low) / abs(rate)
             for rate, low, high in zip(rates, self.lower[-last:], self.upper[-last:], strict=True)
         ]
 
 
-def position_bounds(
-    positions: Sequence[float],
-    limits: JointLimits,
-    margins: Sequence[float],
-    gain: float,
-    braking: Sequence[float],
-) -> RateBounds:
-    """Return the bounds of all joints from where they are.
+class Room(NamedTuple):
+    """Where one joint may be, and how it stops before the end of that."""
+
+    low: float
+    """First place where it stands still [rad, m]."""
+    high: float
+    """Last one."""
+    speed: float
+    """Its speed limit [rad/s, m/s]."""
+    gain: float
+    """Rate per distance left [1/s]."""
+    deceleration: float
+    """That it may count with [rad/s^2, m/s^2]."""
+    braking: float
+    """Distance left from which on it slows down [rad, m]."""
+
+    def towards(self, way: float) -> float:
+        """Return the highest rate towards a limit that is `way` ahead; zero at it and beyond."""
+        if way >= self.braking:
+            return self.speed
+        if way > 0.0:
+            return min(self.gain * way, math.sqrt(2.0 * self.deceleration * way), self.speed)
+        return 0.0
+
+
+def rooms(
+    limits: JointLimits, margins: Sequence[float], gain: float, braking: Sequence[float]
+) -> tuple[Room, ...]:
+    """Return the room of each joint.
 
     Args:
-        positions: of the joints; one whose position is not finite may not move at all.
         limits: of the joints.
         margins: how far before its limits each joint stops.
         gain: rate per distance left [1/s].
         braking: deceleration with which each joint may count [rad/s^2, m/s^2].
     """
+    # What is no number is not above zero: it does not move.
+    speeds = [fastest if fastest > 0.0 else 0.0 for fastest in limits.velocity.tolist()]
+    return tuple(
+        Room(
+            low + margin,
+            high - margin,
+            speed,
+            gain,
+            deceleration,
+            max(speed / gain, speed * speed / (2.0 * deceleration)),
+        )
+        for low, high, margin, speed, deceleration in zip(
+            limits.lower.tolist(), limits.upper.tolist(), margins, speeds, braking, strict=True
+        )
+    )
+
+
+def position_bounds(positions: Sequence[float], rooms: Sequence[Room]) -> RateBounds:
+    """Return the bounds of all joints from where they are.
+
+    One whose position is not finite may not move at all.
+    """
     lower: list[float] = []
     upper: list[float] = []
-    for position, margin, low, high, fastest, deceleration in zip(
-        positions,
-        margins,
-        limits.lower.tolist(),
-        limits.upper.tolist(),
-        limits.velocity.tolist(),
-        braking,
-        strict=True,
-    ):
-        # What is no number is not above zero: it does not move.
-        speed = fastest if fastest > 0.0 and math.isfinite(position) else 0.0
-        far = max(speed / gain, speed * speed / (2.0 * deceleration))
-        for bounds, sign, way in (
-            (lower, -1.0, position - low - margin),
-            (upper, 1.0, high - margin - position),
-        ):
-            if way >= far:
-                bounds.append(sign * speed)
-            elif way > 0.0:
-                bounds.append(sign * min(gain * way, math.sqrt(2.0 * deceleration * way), speed))
-            else:
-                bounds.append(0.0)
+    for position, room in zip(positions, rooms, strict=True):
+        known = math.isfinite(position)
+        lower.append(-room.towards(position - room.low) if known else 0.0)
+        upper.append(room.towards(room.high - position) if known else 0.0)
     return RateBounds(tuple(lower), tuple(upper))
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -61,8 +61,7 @@ class JointLimits:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ArmPosture:
+class ArmPosture(NamedTuple):
     """How the three joints that carry the tip move it, in the basis of the arm's plane.
 
     The basis is front, across, up: unit vectors in `base_link_frd`. Up is along the base axis to
@@ -134,9 +133,8 @@ class ArmModel:
         for frame in (body, base):
             if frame.parentJoint != 0:
                 raise ModelError(f"link {frame.name} must not move with any joint")
-        self._body = body.placement.inverse()
-        self._body_rotation: FloatArray = np.array(self._body.rotation)
-        mount = self._body * base.placement
+        from_root = body.placement.inverse()
+        mount = from_root * base.placement
         self.base_rotation: FloatArray = np.array(mount.rotation)
         """Rotation of the arm's base frame in `base_link_frd`, shape (3, 3)."""
         self.base_position: FloatArray = np.array(mount.translation)
@@ -146,6 +144,8 @@ class ArmModel:
             np.array(five.upperPositionLimit),
             np.array(five.velocityLimit),
         )
+        # From here on the root of the model is the body: what pinocchio tells is in its axes.
+        model.jointPlacements[1] = from_root * model.jointPlacements[1]
         self._check_limits()
         middle = (self.limits.lower + self.limits.upper) / 2.0
         self._front = 1.0
@@ -191,20 +191,21 @@ class ArmModel:
         """
         pin.forwardKinematics(self._model, self._data, np.asarray(q, dtype=np.float64)[:B])
         place = pin.updateFramePlacement(self._model, self._data, self._tool)
-        return np.asarray(self._body.act(place.translation), dtype=np.float64)
+        return np.array(place.translation)
 
     def jacobian(self, q: npt.ArrayLike) -> FloatArray:
         """Return d(tip) / d(E, D, C) in `base_link_frd` [m/rad], shape (3, 3), at `q` (5,)."""
-        return self._body_rotation @ self._tool_jacobian(q)[:3]
+        return self._tool_jacobian(q)[:3]
 
     def posture(self, q: npt.ArrayLike) -> ArmPosture:
         """Split the Jacobian at `q` (5,) into the turn of the base and the motion in the plane."""
-        full = self._tool_jacobian(q)
-        by_e, by_d, by_c = (self._body_rotation @ full[:3]).T.tolist()
-        up, across, _ = (self._body_rotation @ full[3:]).T.tolist()
+        (*by_e, up_x, up_y, up_z), (*by_d, across_x, across_y, across_z), (*by_c, _, _, _) = (
+            self._tool_jacobian(q).T.tolist()
+        )
+        sign = self._front
+        up, across = (up_x, up_y, up_z), (sign * across_x, sign * across_y, sign * across_z)
         place = pin.updateFramePlacement(self._model, self._data, self._tool)
-        x, y, z = self._body.act(place.translation).tolist()
-        across = [self._front * value for value in across]
+        x, y, z = place.translation.tolist()
         front = (
             across[1] * up[2] - across[2] * up[1],
             across[2] * up[0] - across[0] * up[2],
@@ -212,15 +213,15 @@ class ArmModel:
         )
         return ArmPosture(
             front,
-            (across[0], across[1], across[2]),
-            (up[0], up[1], up[2]),
+            across,
+            up,
             dot(across, by_e),
             ((dot(front, by_d), dot(front, by_c)), (dot(up, by_d), dot(up, by_c))),
             (x, y, z),
         )
 
     def _tool_jacobian(self, q: npt.ArrayLike) -> FloatArray:
-        """Return the Jacobian of the tool in the model's root, shape (6, 3): linear, angular."""
+        """Return the Jacobian of the tool in `base_link_frd`, shape (6, 3): linear, angular."""
         jacobian = pin.computeFrameJacobian(
             self._model,
             self._data,

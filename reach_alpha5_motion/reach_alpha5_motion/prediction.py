@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 
-HORIZON = 0.15
-"""s: nothing is foreseen further. What is older than this says too little of now."""
+HORIZON = 0.4
+"""s: nothing is foreseen further. What is older than this says too little of now: whoever asks
+must not take for known what was measured longer ago, its latency included."""
 
 
 class RateHistory:

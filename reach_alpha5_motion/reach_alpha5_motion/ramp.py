@@ -49,7 +49,7 @@ class Ramp:
         """Return how much of a change has come through, in [0, 1], `since` [s] after it."""
         if since <= 0.0:
             return 0.0
-        left = self.time - since
+        left = self.mean + self.jerk - since
         if left <= 0.0:
             return 1.0
         if since < self.jerk:
@@ -100,16 +100,21 @@ class Shaper(Generic[Key]):
             asked.popleft()
         if len(asked) == 1 and asked[0][1] is None:
             asked.clear()
-        sums: dict[Key, tuple[float, ...]] = {}
+        if len(asked) == 1 and asked[0][1] is not None and now - asked[0][0] >= self._ramp.time:
+            key, speeds = asked[0][1]
+            return {key: speeds}
+        sums: dict[Key, list[float]] = {}
         responses = [self._ramp.response(now - since) for since, _ in asked]
         responses.append(0.0)
+        added: Key | None = None
+        total: list[float] = []
         for place, (_, ask) in enumerate(asked):
             weight = responses[place] - responses[place + 1]
             if ask is None or weight <= 0.0:
                 continue
             key, speeds = ask
-            weighted = [weight * speed for speed in speeds]
-            if key in sums:
-                weighted = list(map(float.__add__, sums[key], weighted))
-            sums[key] = tuple(weighted)
-        return sums
+            if key != added:  # most follow one of the same key: to compare is less than to hash
+                added, total = key, sums.setdefault(key, [0.0] * len(speeds))
+            for axis, speed in enumerate(speeds):
+                total[axis] += weight * speed
+        return {key: tuple(total) for key, total in sums.items()}

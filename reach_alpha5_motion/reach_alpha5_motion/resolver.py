@@ -16,7 +16,8 @@ import numpy.typing as npt
 from reach_alpha5_common.command import MotionCommand, Pose, TwistCommand
 from reach_alpha5_common.refusal import Problem
 from reach_alpha5_motion.demand import ArmPart, Demand, Kind, read
-from reach_alpha5_motion.keep_out import ApproachLimit
+from reach_alpha5_motion.keep_out import KeepOut
+from reach_alpha5_motion.limits import Room, rooms
 from reach_alpha5_motion.model import A, ArmModel, B, D, E, FloatArray, JointLimits, Vector, dot
 from reach_alpha5_motion.solver import Moment, blocked_by, demands_of, solve
 from reach_alpha5_motion.speed import POSE_NAMES, MotionConfig, MotionConfigError
@@ -54,7 +55,7 @@ class Resolution:
     """Velocity across the line that brings the tip back to it, in `base_link_frd` [m/s]."""
 
 
-def tip_scales(part: ArmPart | None, scales: Sequence[tuple[float, ...]]) -> Vector:
+def _tip_scales(part: ArmPart | None, scales: Sequence[tuple[float, ...]]) -> Vector:
     """Return the scales of an input that moves the tip, from those of all parts; else zeros."""
     if part is None or part.kind is Kind.POSE:
         return 0.0, 0.0, 0.0
@@ -79,7 +80,7 @@ class VelocityResolver:
         self._model = model
         self._config = config
         self._reported: JointLimits | None = None
-        self._narrowed: JointLimits | None = None
+        self._rooms: tuple[Room, ...] = ()
         self._read: tuple[MotionCommand, list[float], bool, Demand] | None = None
         self._check_postures()
 
@@ -87,16 +88,18 @@ class VelocityResolver:
         self,
         positions: list[float],
         limits: JointLimits | None,
-        approach: Sequence[ApproachLimit] = (),
+        keep_out: KeepOut | None = None,
     ) -> Moment:
-        """Return the arm at joint positions (5,), and within limits that it reports.
+        """Return the arm at joint positions (5,), within limits that it reports, among things.
 
         The same object for `limits` is the same limits: they are narrowed once.
         """
-        if self._narrowed is None or limits is not self._reported:
+        if not self._rooms or limits is not self._reported:
             self._reported = limits
-            self._narrowed = joint_limits(self._model.limits, limits, self._config)
-        return Moment(self._model, self._config, positions, self._narrowed, approach)
+            config = self._config
+            narrowed = joint_limits(self._model.limits, limits, config)
+            self._rooms = rooms(narrowed, config.margins, config.brake_gain, config.braking)
+        return Moment(self._model, self._config, positions, self._rooms, keep_out)
 
     def demand(self, command: MotionCommand, moment: Moment, holding: bool = False) -> Demand:
         """Return what the command asks, as far as it can be obeyed where the arm is now."""
@@ -113,6 +116,9 @@ class VelocityResolver:
     ) -> Resolution:
         """Return the joint velocities for `command` at the posture `q`.
 
+        That is what a moment allows, without starts, stops and lines: the rule by itself, for
+        tests of it and to compare with. What moves the arm is `MotionGenerator`.
+
         Args:
             command: what is asked; one that is not in order is refused whole.
             q: joint positions, shape (5,): rad, the jaws in m. NaN = not known: what needs that
@@ -123,12 +129,12 @@ class VelocityResolver:
         demand = self.demand(command, moment)
         parts = [] if demand.arm is None else [demand.arm]
         solution = solve(moment, parts, demands_of(moment, parts), demand.wrist, demand.jaws)
-        at_limit, names = blocked_by(moment, solution.wanted)
+        at_limit, names = blocked_by(moment, solution)
         pose = "".join(part.name for part in parts if part.kind is Kind.POSE and solution.moves[0])
         return Resolution(
             np.array(solution.rates),
             at_limit,
-            tip_scales(demand.arm, solution.scales),
+            _tip_scales(demand.arm, solution.scales),
             pose_number(pose),
             demand.refused,
             tuple(names),
@@ -149,7 +155,9 @@ class VelocityResolver:
         return Resolution(np.array(bounds.clip(rates)), bounds.holds_back(rates))
 
     def _in_frame(self, command: TwistCommand, demand: Demand, moment: Moment) -> Demand:
-        """Check the frame of a twist, and bring its roll to the wrist."""
+        """Check the frame of a twist, and bring its roll to the wrist; the jaws need no frame."""
+        if not (any(command.linear) or any(command.angular)):
+            return demand
         frames = self._model.frames
         if command.frame not in frames:
             return Demand(
@@ -169,16 +177,11 @@ class VelocityResolver:
             )
         if not any(command.angular):
             return demand
-        asked = tuple(
-            sum(value * axis[k] for value, axis in zip(command.angular, axes, strict=True))
-            for k in range(3)
-        )
+        asked = [dot(command.angular, along) for along in zip(*axes, strict=True)]
         roll = frames.roll_axis(moment.positions)
         rate = dot(asked, roll)
-        size = math.hypot(*asked)
-        if math.hypot(*(value - rate * axis for value, axis in zip(asked, roll, strict=True))) > (
-            _ACROSS * size
-        ):
+        across = [value - rate * along for value, along in zip(asked, roll, strict=True)]
+        if math.hypot(*across) > _ACROSS * math.hypot(*asked):
             return Demand(
                 refused=Problem(
                     "cannot_turn",
@@ -186,7 +189,7 @@ class VelocityResolver:
                     "velocity across it zero (angular.x and .y in the frame of the tool)",
                 )
             )
-        return replace(demand, wrist=rate)
+        return Demand(demand.arm, rate, demand.jaws, demand.acceleration)
 
     def _check_postures(self) -> None:
         """Refuse poses that the arm could not reach."""

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
+from operator import mul
+from typing import NamedTuple
 
 from reach_alpha5_motion.axis_scaling import Coupling, scales
 from reach_alpha5_motion.coordinates import READERS, AxisDemand
 from reach_alpha5_motion.demand import ArmPart, Kind
-from reach_alpha5_motion.keep_out import ApproachLimit
-from reach_alpha5_motion.limits import RateBounds, position_bounds, with_elbow
-from reach_alpha5_motion.model import A, ArmModel, ArmPosture, B, C, D, E, JointLimits, Vector
+from reach_alpha5_motion.keep_out import ApproachLimit, KeepOut
+from reach_alpha5_motion.limits import RateBounds, Room, position_bounds, with_elbow
+from reach_alpha5_motion.model import A, ArmModel, ArmPosture, B, C, D, E, Vector
 from reach_alpha5_motion.poses import path_rates
 from reach_alpha5_motion.singularity import AXIS_ZONE, elbow_side, regular_elbow, turn_per_across
 from reach_alpha5_motion.speed import MotionConfig
@@ -39,20 +40,39 @@ class Moment:
         model: ArmModel,
         config: MotionConfig,
         positions: list[float],
-        limits: JointLimits,
-        approach: Sequence[ApproachLimit] = (),
+        rooms: Sequence[Room],
+        keep_out: KeepOut | None = None,
     ) -> None:
-        """Take joint positions (5,), NaN = not known, and the limits that hold."""
+        """Take joint positions (5,), NaN = not known, their rooms, and a keep-out."""
         self.model = model
         self.config = config
         self.positions = positions
         self.known = [math.isfinite(position) for position in positions]
-        self.speed = [fastest if fastest > 0.0 else 0.0 for fastest in limits.velocity.tolist()]
+        self.speed = [room.speed for room in rooms]
         """Highest rate of each joint [rad/s, m/s]."""
-        self.bounds = position_bounds(
-            positions, limits, config.margins, config.brake_gain, config.braking
-        )
-        self.approach = approach
+        self.bounds = position_bounds(positions, rooms)
+        self._keep_out = keep_out
+
+    @cached_property
+    def approach(self) -> Sequence[ApproachLimit]:
+        """What is near; measured when something wants to move, as that is what takes the time."""
+        if self._keep_out is None or not all(self.known):
+            return ()
+        return self._keep_out.constraints(self.positions)
+
+    def near(self, rates: Sequence[float]) -> list[ApproachLimit]:
+        """Return the pairs that may come nearer too fast at joint rates up to these, either way.
+
+        Most pairs that are near may not: the quick check comes first.
+        """
+        most_e, most_d, most_c, most_b, most_a = map(abs, rates)
+        near = []
+        for limit in self.approach:
+            e, d, c, b, a = limit.row
+            arm = abs(e) * most_e + abs(d) * most_d + abs(c) * most_c
+            if arm + abs(b) * most_b + abs(a) * most_a > limit.rate:
+                near.append(limit)
+        return near
 
     @cached_property
     def path_bounds(self) -> tuple[RateBounds, tuple[float, ...]]:
@@ -83,8 +103,7 @@ class Moment:
         return self.model.posture(regular)
 
 
-@dataclass(frozen=True, slots=True)
-class Solution:
+class Solution(NamedTuple):
     """Joint rates, and what became of what was asked."""
 
     rates: list[float]
@@ -95,6 +114,10 @@ class Solution:
     """For each part what each of its axes gets of what it asks; 0 where nothing was asked."""
     moves: list[bool]
     """For each part whether it moves any joint."""
+    coupled: bool = True
+    """Whether something near counted, so that tip, wrist and jaws depend on each other."""
+    near: Sequence[ApproachLimit] = ()
+    """The pairs that may come nearer too fast at what was asked."""
 
 
 Demands = list[Sequence[AxisDemand]]
@@ -144,6 +167,8 @@ def solve(
         wrist: asked rate of axis_b [rad/s].
         jaws: asked rate of axis_a [m/s].
     """
+    if not parts and wrist == 0.0 and jaws == 0.0:
+        return Solution([0.0] * 5, [0.0] * 5, [], [])
     turn = _turn(moment, demands)
     columns: list[_Column] = []
     places: list[tuple[int, int, float]] = []
@@ -157,24 +182,29 @@ def solve(
                 columns.append(_column(moment.posture, demand, turn))
                 places.append((number, axis, demand.share))
     limits, fastest = moment.jog_bounds if any(demands) else moment.path_bounds
-    everything = [float(sum(row)) for row in zip(*columns, strict=True)] or [0.0] * 4
+    everything, most = [0.0] * 4, [0.0] * 4
+    if columns:
+        rows = list(zip(*columns, strict=True))
+        everything = [sum(row) for row in rows]
+        most = [sum(map(abs, row)) for row in rows]
     wanted = [*everything[:B], wrist, jaws]
+    near = moment.near((*most[:B], wrist, jaws))
     if (
         limits.share(everything) == 1.0
         and _alone_free(moment, wanted)
-        and all(_nearing(each.row, wanted) <= each.rate for each in moment.approach)
+        and all(limit.nearing(wanted) <= limit.rate for limit in near)
     ):
-        granted, rates = [1.0] * len(columns), wanted
+        granted, rates, coupled = [1.0] * len(columns), wanted, bool(near)
     else:
-        granted, rates = _limited(moment, columns, (wrist, jaws), limits, fastest)
-        share = RateBounds(tuple([-value for value in fastest]), fastest).share(everything)
+        granted, rates, coupled = _limited(moment, columns, (wrist, jaws), limits, fastest, near)
+        share = min([1.0, *_shares(fastest, everything)])
         wanted[:B] = [rate * share for rate in everything[:B]]
     outcome = [[0.0] * len(part.speeds) for part in parts]
     moves = [False] * len(parts)
     for (number, axis, share), scale, column in zip(places, granted, columns, strict=True):
         outcome[number][axis] = scale * share
         moves[number] = moves[number] or (scale > 0.0 and any(column[:B]))
-    return Solution(rates, wanted, [tuple(each) for each in outcome], moves)
+    return Solution(rates, wanted, [tuple(each) for each in outcome], moves, coupled, near)
 
 
 def _limited(
@@ -183,8 +213,9 @@ def _limited(
     alone: tuple[float, float],
     limits: RateBounds,
     fastest: Sequence[float],
-) -> tuple[list[float], list[float]]:
-    """Return the scale of each column, and the rates of all joints, within all bounds.
+    near: Sequence[ApproachLimit],
+) -> tuple[list[float], list[float], bool]:
+    """Return the scale of each column, the rates of all joints within all bounds, and `coupled`.
 
     Args:
         moment: the arm.
@@ -192,20 +223,21 @@ def _limited(
         alone: asked rates of wrist and jaws.
         limits: bounds of the rows of a column.
         fastest: speed limits of the rows of a column.
+        near: the pairs that may come nearer too fast.
     """
+    wrist, jaws = alone
     couplings = []
-    for each in moment.approach:
-        e, d, c, b, a = each.row
-        nearer = tuple([e * column[0] + d * column[1] + c * column[2] for column in columns])
-        own = (b * alone[0], a * alone[1])
-        # At scales up to one it can be no more than this: a bound above that never binds.
-        if sum([rate for rate in (*nearer, *own) if rate > 0.0]) > each.rate:
-            couplings.append(Coupling(nearer, own, each.rate))
+    for (e, d, c, b, a), rate, _, _ in near:
+        nearer = [e * rate_e + d * rate_d + c * rate_c for rate_e, rate_d, rate_c, _ in columns]
+        row = (*nearer, b * wrist, a * jaws)
+        # At scales up to one the pair comes no nearer than this, whatever the others do.
+        if sum([each for each in row if each > 0.0]) > rate:
+            couplings.append(Coupling(row, rate))
     granted, lone = scales(columns, limits, fastest, moment.bounds.lone_shares(alone), couplings)
-    rows = [sum(map(float.__mul__, row, granted)) for row in zip(*columns, strict=True)]
-    rates = [*(rows[:B] or [0.0] * B), *map(float.__mul__, alone, lone)]
+    rows = [sum(map(mul, row, granted)) for row in zip(*columns, strict=True)]
+    rates = [*(rows[:B] or [0.0] * B), *map(mul, alone, lone)]
     arm = RateBounds(limits.lower[:B], limits.upper[:B])
-    return granted, [*arm.clip(rates[:B]), *rates[B:]]
+    return granted, [*arm.clip(rates[:B]), *rates[B:]], bool(couplings)
 
 
 def _alone_free(moment: Moment, wanted: Sequence[float]) -> bool:
@@ -217,10 +249,12 @@ def _alone_free(moment: Moment, wanted: Sequence[float]) -> bool:
 def less_of(
     solution: Solution, part: ArmPart | None, parts: Sequence[ArmPart], wrist: float, jaws: float
 ) -> Solution | None:
-    """Return the solution of a share of what another one granted, without solving it again.
+    """Return the solution of a share of what another one was asked, without solving it again.
 
-    What was granted is within all bounds, and so is any share of it: they all contain zero. None:
-    it is not just a share of that.
+    What was granted is within all bounds, and so is any share of it: they all contain zero. More
+    than that, if all axes were cut alike, is cut to the same again: the nearest that may be had
+    is the same from everywhere on the way there. Of the way to a pose, what is not cut is the same
+    and no more: a slower one is another way. None: it is no such share.
 
     Args:
         solution: of `part` alone.
@@ -229,26 +263,52 @@ def less_of(
         wrist: asked now of axis_b.
         jaws: asked now of axis_a.
     """
-    if part is None or part.kind is Kind.POSE or len(parts) != 1 or parts[0].key != part.key:
+    if part is None or len(parts) != 1 or parts[0].key != part.key:
         return None
-    if wrist or jaws or any(solution.rates[B:]):
-        return None
+    speeds, granted = parts[0].speeds, solution.scales[0]
     shares = []
-    for speed, asked, scale in zip(parts[0].speeds, part.speeds, solution.scales[0], strict=True):
+    for speed, asked, scale in zip(speeds, part.speeds, granted, strict=True):
         if asked * scale != 0.0:
             shares.append(speed / (asked * scale))
         elif speed != 0.0:
             return None
-    if not shares or max(shares) - min(shares) > _ROUNDING or not 0.0 <= shares[0] < _FULL:
+    if not shares or max(shares) - min(shares) > _ROUNDING or shares[0] < 0.0:
         return None
-    share = min(shares[0], 1.0)
-    rates = [share * rate for rate in solution.rates]
-    scales = tuple([1.0 if speed != 0.0 else 0.0 for speed in parts[0].speeds])
-    return Solution(rates, solution.wanted, [scales], solution.moves)
+    share, more = min(shares[0], 1.0), max(shares[0], 1.0)
+    if part.kind is Kind.POSE and (granted != (1.0,) or abs(shares[0] - 1.0) > _ROUNDING):
+        return None
+    if more > _FULL and not _cut_alike(part, granted, more):
+        return None
+    lone = _less_alone(solution, share, wrist, jaws)
+    if lone is None or (more > _FULL and solution.coupled and any(lone)):
+        return None
+    rates = [*[share * rate for rate in solution.rates[:B]], *lone]
+    scales = tuple([1.0 / more if speed != 0.0 else 0.0 for speed in speeds])
+    return solution._replace(rates=rates, scales=[scales])
 
 
-def blocked_by(moment: Moment, wanted: Sequence[float]) -> tuple[tuple[bool, ...], list[str]]:
-    """Tell which position limits hold rates back, and name all that does."""
+def _cut_alike(part: ArmPart, granted: Sequence[float], more: float) -> bool:
+    """Whether all axes that were asked got the same scale, and `more` of it is not above one."""
+    scales = [scale for scale, asked in zip(granted, part.speeds, strict=True) if asked != 0.0]
+    return max(scales) - min(scales) <= _ROUNDING and more * max(scales) <= _FULL
+
+
+def _less_alone(solution: Solution, share: float, wrist: float, jaws: float) -> list[float] | None:
+    """Return the rates of wrist and jaws beside a share of the rest; None: to be solved anew."""
+    lone = []
+    wants, has = solution.wanted[B:], solution.rates[B:]
+    for asked, wanted, had in zip((wrist, jaws), wants, has, strict=True):
+        if solution.coupled and abs(asked - share * had) > _ROUNDING * abs(had):
+            return None
+        if not min(wanted, 0.0) <= asked <= max(wanted, 0.0):
+            return None
+        lone.append(asked if abs(asked) <= abs(had) else had)
+    return lone
+
+
+def blocked_by(moment: Moment, solution: Solution) -> tuple[tuple[bool, ...], list[str]]:
+    """Tell which position limits hold back what is wanted, and name all that does."""
+    wanted = solution.wanted
     at_limit = moment.bounds.holds_back(wanted)
     names = [
         f"limit {name}"
@@ -257,19 +317,23 @@ def blocked_by(moment: Moment, wanted: Sequence[float]) -> tuple[tuple[bool, ...
     ]
     names += [
         f"collision {limit.pair}"
-        for limit in moment.approach
-        if _nearing(limit.row, wanted) > limit.rate + _ROUNDING
+        for limit in solution.near
+        if limit.nearing(wanted) > limit.rate + _ROUNDING
     ]
     return at_limit, names
 
 
 def _turn(moment: Moment, demands: Demands) -> float:
     """Return the turn of the base per speed of the tip across the arm's plane [rad/m]."""
-    axes = [axis.velocity for part in demands for axis in part]
-    if not axes:
+    if not any(demands):
         return 0.0
-    front, across, _ = map(sum, zip(*axes, strict=True))
-    return turn_per_across(moment.posture.reach, front, across)
+    reach = moment.posture.reach
+    if abs(reach) >= AXIS_ZONE:  # the direction does not matter
+        return 1.0 / reach
+    front, across, _ = map(
+        sum, zip(*[axis.velocity for part in demands for axis in part], strict=True)
+    )
+    return turn_per_across(reach, front, across)
 
 
 def _column(posture: ArmPosture, demand: AxisDemand, turn: float) -> _Column:
@@ -297,12 +361,8 @@ def _pose_column(moment: Moment, part: ArmPart) -> _Column:
     return rate_e, rate_d, rate_c, 0.0
 
 
-def _nearing(row: Sequence[float], rates: Sequence[float]) -> float:
-    """Return how fast two bodies come nearer [m/s] at joint rates, five."""
-    return (
-        row[0] * rates[0]
-        + row[1] * rates[1]
-        + row[2] * rates[2]
-        + row[3] * rates[3]
-        + row[4] * rates[4]
-    )
+def _shares(fastest: Sequence[float], rates: Sequence[float]) -> list[float]:
+    """Return for each rate that is faster than it may be the share that is not."""
+    return [
+        limit / abs(rate) for limit, rate in zip(fastest, rates, strict=True) if abs(rate) > limit
+    ]

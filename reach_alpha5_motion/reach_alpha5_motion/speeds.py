@@ -22,6 +22,14 @@ def joint_limits(
     return JointLimits(limits.lower, limits.upper, velocity)
 
 
+def fastest_rates(description: JointLimits, config: MotionConfig) -> list[float]:
+    """Return the highest rate that each joint is ever told, chain order, five [rad/s, m/s]."""
+    rates: list[float] = joint_limits(description, None, config).velocity.tolist()
+    rates[B] = min(rates[B], config.wrist_speed)
+    rates[A] = min(rates[A], config.jaw_speed)
+    return rates
+
+
 @dataclass(frozen=True, slots=True)
 class Speed:
     """One effective speed."""

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from reach_alpha5_motion.axis_scaling import scales
+from reach_alpha5_motion.axis_scaling import Coupling, scales
 from reach_alpha5_motion.limits import RateBounds
 
 FAST = (1e6,) * 3
@@ -80,3 +80,34 @@ def test_rule16_random_programs_are_never_reversed_within_bounds_and_never_needl
             rates = matrix @ more
             over = np.maximum(rates - upper, lower - rates)
             assert (over > -2e-6).any(), "an axis is held back with no bound in its way"
+
+
+def nearest(rows, rates, caps):
+    """The scales nearest to one by another way: projections on one bound after the other."""
+    found, corrections = np.ones(len(caps)), np.zeros((len(rows) + 1, len(caps)))
+    for _ in range(5000):
+        for place, (row, rate) in enumerate(zip(rows, rates, strict=True)):
+            begun = found + corrections[place]
+            over = max(0.0, (row @ begun - rate) / (row @ row))
+            found = begun - over * row
+            corrections[place] = begun - found
+        begun = found + corrections[-1]
+        found = np.clip(begun, 0.0, caps)
+        corrections[-1] = begun - found
+    return found
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_scales_are_those_nearest_to_one(seed):
+    rng = np.random.default_rng(seed)
+    count, bodies = int(rng.integers(1, 5)), int(rng.integers(1, 4))
+    rows = rng.normal(size=(bodies, count + 2)) * 0.1
+    rates = np.maximum(0.0, rng.normal(0.03, 0.05, bodies))
+    caps = [1.0, 1.0] if seed % 2 else rng.uniform(0.2, 1.0, 2).tolist()
+    couplings = [
+        Coupling(tuple(row), rate) for row, rate in zip(rows.tolist(), rates.tolist(), strict=True)
+    ]
+    columns = [(0.01, 0.0, 0.0)] * count
+    granted, lone = scales(columns, bounds([-9.0] * 3, [9.0] * 3), FAST, caps, couplings)
+    expected = nearest(rows, np.maximum(rates, 1e-6), [1.0] * count + caps)
+    assert [*granted, *lone] == pytest.approx(expected.tolist(), abs=1e-4)

@@ -85,7 +85,7 @@ def test_rows_are_the_derivative_of_the_distance(mount):
     collision = Collision(bodies(mount), SCENE, EVERYTHING)
     step = 1e-4
     errors, overlapping = [], 0
-    for q in postures(60, seed=1):
+    for q in postures(30, seed=1):
         limits = collision.constraints(q)
         changes = []
         for axis in np.eye(5) * ROOM:
@@ -103,7 +103,7 @@ def test_rows_are_the_derivative_of_the_distance(mount):
             continue
         errors += np.abs(np.array(changes).T + rows_of(limits) * ROOM).max(axis=1).tolist()
         overlapping += sum(limit.distance < 0.0 for limit in limits)
-    assert len(errors) > 1000
+    assert len(errors) > 500
     assert overlapping > 0
     # Where two places are equally near the distance has a kink: rare, and not asked.
     assert np.quantile(errors, 0.99) < 1e-3
@@ -147,7 +147,7 @@ def test_what_is_told_does_not_depend_on_what_was_measured_before():
     seasoned = Collision(bodies(), SCENE, CONFIG)
     rng = np.random.default_rng(3)
     q, step, told = postures(1, seed=3)[0], np.zeros(5), 0
-    for i in range(1500):
+    for i in range(900):
         if i % 60 == 0:
             step = rng.normal(size=5) * ROOM * 0.02
         q = np.clip(q + step, LOW, HIGH)
@@ -159,7 +159,7 @@ def test_what_is_told_does_not_depend_on_what_was_measured_before():
             told += bool(fresh.constraints(q))
         else:
             seasoned.constraints(q)
-    assert told > 80
+    assert told > 45
 
 
 @pytest.mark.parametrize("mount", MOUNTS)
@@ -167,7 +167,7 @@ def test_clearance_names_the_pair_that_holds_back_most(mount):
     collision = Collision(bodies(mount), SCENE, CONFIG)
     everything = Collision(bodies(mount), SCENE, EVERYTHING)
     asked = 0
-    for q in postures(150, seed=5):
+    for q in postures(60, seed=5):
         limits = everything.constraints(q)
         if any(limit.distance < 0.0 for limit in limits):
             continue  # of several overlaps, only the deepest is told as a bound
@@ -175,7 +175,7 @@ def test_clearance_names_the_pair_that_holds_back_most(mount):
         assert share_left(*collision.clearance(q)) == min(left.values())
         assert collision.clearance(q) in left
         asked += 1
-    assert asked > 50
+    assert asked > 20
 
 
 def test_nothing_watched_has_no_clearance():
@@ -477,7 +477,7 @@ def test_from_every_blocked_state_some_way_leads_out(mount):
     collision = Collision(bodies(mount), SCENE, CONFIG)
     rng = np.random.default_rng(13)
     blocked = 0
-    for q in free_postures(collision, 6, seed=14):
+    for q in free_postures(collision, 4, seed=14):
         aside = 0.5 * rng.normal(size=5)
         for _ in range(250):
             limits = collision.constraints(q)
@@ -488,7 +488,7 @@ def test_from_every_blocked_state_some_way_leads_out(mount):
                 blocked += 1
             wanted = into(limits, aside) if limits else aside * SPEED
             q = q + TICK * nearest_rates(wanted, q, rows, rates)
-    assert blocked > 50
+    assert blocked > 30
 
 
 @pytest.mark.parametrize("scene", [SCENE, FLAT, Scene()], ids=["round", "flat", "self"])

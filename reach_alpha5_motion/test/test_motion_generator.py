@@ -233,13 +233,13 @@ def test_an_arm_that_is_not_measured_any_more_stops_at_once_and_the_wrist_goes_o
     assert last.joint_velocities[B] > 0.4
 
 
-def test_near_things_to_keep_clear_of_the_arm_moves_only_when_all_is_measured(
-    drive, arm, tip_wall
-):
+def test_near_things_to_keep_clear_of_nothing_moves_unless_all_is_measured(drive, arm, tip_wall):
     wall = tip_wall(arm, -DOWN, arm.tip(GOOD) + 0.05 * DOWN, INNER)
     going = drive(keep_out=wall)
+    rolling = cartesian(1.0, 0.0, 0.0, gripper_velocities=GripperVelocities(0.0, 1.0))
+    assert going.run(rolling, 0.3).joint_velocities[B] > 0.3
     going.body.q[A] = math.nan
-    last = going.run(cartesian(1.0, 0.0, 0.0), 0.1)
+    last = going.run(rolling, TICK)
     assert last.refused.code == "unknown_posture"
     assert (last.joint_velocities == 0.0).all()
 
@@ -427,3 +427,19 @@ def test_a_pose_that_is_not_configured_is_refused(drive):
 def test_further_poses_are_checked(poses, message):
     with pytest.raises(MotionConfigError, match=message):
         MotionConfig(further_poses=poses)
+
+
+class Untouched:
+    """A keep-out that nobody may ask."""
+
+    def constraints(self, q):
+        raise AssertionError(f"measured at {q}")
+
+
+def test_at_rest_nothing_is_measured(arm):
+    generator = MotionGenerator(arm, CONFIG, Untouched())
+    for tick in range(3):
+        resolution = generator.step(GripperCommand(), GOOD, tick * TICK, tick * TICK)
+        assert not resolution.joint_velocities.any()
+    with pytest.raises(AssertionError, match="measured"):
+        generator.step(to_pose(Pose.STOWED), GOOD, 3 * TICK, 3 * TICK)

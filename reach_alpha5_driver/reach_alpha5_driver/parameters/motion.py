@@ -177,7 +177,8 @@ CLEARANCES = (
     Parameter(
         "clearance_outer",
         _COLLISION.outer,
-        "Nearer than this to the drone or to an obstacle, the approach is slowed.",
+        "Nearer than this to the drone or to an obstacle, the approach is slowed; from here to "
+        "clearance_inner the arm must be able to stop, else the driver does not start.",
         "m",
         (0.002, 1.0),
     ),
@@ -191,7 +192,8 @@ CLEARANCES = (
     Parameter(
         "clearance_self_outer",
         _COLLISION.self_outer,
-        "Nearer than this, the approach of one part of the arm to another is slowed.",
+        "Nearer than this, the approach of one part of the arm to another is slowed; the arm must "
+        "be able to stop from here as well.",
         "m",
         (0.002, 1.0),
     ),
@@ -208,8 +210,8 @@ SCENE = (
     Parameter(
         "obstacle_file",
         "",
-        "Where obstacles are kept, absolute or beginning with `~`: read at start, written at each "
-        "change. Empty: they last until the driver ends.",
+        "Where obstacles are kept, absolute or beginning with `~`: read at start, when it must be "
+        "there, and written at each change. Empty: they last until the driver ends.",
     ),
 )
 

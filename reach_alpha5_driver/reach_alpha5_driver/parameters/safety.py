@@ -24,9 +24,11 @@ STOPPING = (
     Parameter(
         "stale_after",
         _CORE.stale_after,
-        "Age at which a joint's position is stale: the arm does not move from a stale posture.",
+        "Age at which a joint's position is stale: the arm does not move from a stale posture. Up "
+        "to there the rates that were sent say where the joint is by now, and no arm follows them "
+        "so well that they could for longer.",
         "s",
-        (0.05, 2.0),
+        (0.05, 0.3),
     ),
     Parameter(
         "stop_confirm_time",
