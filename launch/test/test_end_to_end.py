@@ -244,6 +244,7 @@ def app(rig):
     made = App(rig)
     yield made
     made.close()
+    rig.wait(lambda: rig.arbiter().owner != "app", "the app has let go of the arm")
 
 
 class App:
@@ -277,7 +278,7 @@ class App:
 
 
 def test_D8_a_twist_in_metres_per_second_moves_the_tip_that_way(rig, model, app):
-    rig.wait(lambda: rig.armed("app"), "the app may move the arm")
+    rig.wait(lambda: rig.arbiter().owner == "" and rig.armed("app"), "the idle pad gives way")
     mark, start = rig.stack.mark(), tip(rig, model)
     app.velocity = (0.0, 0.0, 0.03)  # up, in base_link: z down in the frame of the tip
     rig.wait(lambda: np.linalg.norm(tip(rig, model) - start) > 0.02, "the tip moves")

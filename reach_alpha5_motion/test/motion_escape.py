@@ -28,7 +28,8 @@ from reach_alpha5_common.command import (
     GripperCommand,
     MotionCommand,
 )
-from reach_alpha5_motion.model import ArmModel
+from reach_alpha5_motion.generator import LINE_BEND
+from reach_alpha5_motion.model import ArmModel, B, C, D
 
 PRESSES, PRESSED = 4, 4.0
 """Inputs that follow each other from one start, and s that each is held until it is blocked."""
@@ -44,6 +45,8 @@ SLIPPED = 0.0008
 """m that another blocked pair may come nearer meanwhile: noise."""
 MOVED = 0.02
 """m that the tip must move where neither a limit nor a body is in the way."""
+TURNED = 0.1
+"""rad of axis_d or axis_c, instead: near a straight arm the tip is slow at first."""
 DEEPEST = 0.015
 """m: how deep an obstacle that was put where the arm is may be in it."""
 
@@ -84,8 +87,9 @@ class Blocked:
         apart = bool((now > before + APART).any())
         joints = any(way * (q[joint] - self.q[joint]) > LEFT[joint] for joint, way in self.joints)
         moved = float(np.linalg.norm(world.arm.tip(q) - world.arm.tip(self.q)))
+        turned = bool((np.abs(q - self.q)[D:B] > TURNED).any())
         free = not self.joints and not self.pairs.size
-        return apart or joints or (free and moved > MOVED)
+        return apart or joints or (free and (moved > MOVED or turned))
 
 
 def escape(seed: int, states: int = 10) -> Outcome:
@@ -143,10 +147,12 @@ def _is_pose(command: MotionCommand) -> bool:
 def _is_overlapped(world: World, q: np.ndarray) -> bool:
     """Whether one thing is in the arm at `q`, not deeper than it may be, and nothing else near.
 
-    An arm that is wedged between two things may have no way out: theirs contradict each other.
+    An arm that is wedged between two things may have no way out, since theirs contradict each
+    other, nor may a straight one that lies in a thing: inward is into it, outward there is none.
     """
     low, high = world.arm.limits.lower, world.arm.limits.upper
-    if not ((q >= low) & (q <= high)).all():
+    straight = abs(q[C] - STRAIGHT) < LINE_BEND
+    if straight or not ((q >= low) & (q <= high)).all():
         return False
     distances = world.true(q)
     near = {world.true.names[pair] for pair in np.flatnonzero(distances < world.true.inner)}

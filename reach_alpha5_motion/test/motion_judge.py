@@ -27,8 +27,8 @@ IN_A_ZONE = 0.0033
 NEARER = 0.001
 """m below its inner distance that a pair may be: positions are late, and their noise is 0.17 mm at
 the tip for each joint (1 sigma)."""
-DEEPER = 0.002
-"""m that an overlap may grow: the one that binds changes as the arm moves out."""
+DEEPER = 0.004
+"""m that an overlap may grow: the one that binds changes as the arm moves out, and it brakes."""
 FORESEEN = 0.03
 """rad that the arm may be from where the generator thinks it is."""
 ROUNDING = 1e-9
