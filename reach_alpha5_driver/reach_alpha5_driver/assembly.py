@@ -19,7 +19,7 @@ from reach_alpha5_driver.identity import JointRanges
 from reach_alpha5_motion.bodies import ArmBodies
 from reach_alpha5_motion.collision import Collision
 from reach_alpha5_motion.generator import MotionGenerator
-from reach_alpha5_motion.model import ArmModel, ModelError
+from reach_alpha5_motion.model import ArmModel, JointLimits, ModelError
 from reach_alpha5_motion.obstacles import Scene
 from reach_alpha5_motion.speed import MotionConfigError
 
@@ -61,8 +61,12 @@ CollisionBuilder = Callable[[Scene, Mapping[str, bytes]], Collisions]
 """Puts the obstacles of a scene, with the content of its mesh files, beside the arm."""
 
 
-def collision_builder(values: Values) -> CollisionBuilder | None:
+def collision_builder(values: Values, limits: JointLimits) -> CollisionBuilder | None:
     """Return what builds collisions from parameter values; None: `collision` is off.
+
+    Args:
+        values: of the parameters.
+        limits: of the arm's joints, in the description.
 
     Raises:
         ParameterError: there is no semantic description, or it does not fit, or the distances
@@ -81,7 +85,7 @@ def collision_builder(values: Values) -> CollisionBuilder | None:
     except ModelError as error:
         raise ParameterError(str(error)) from error
 
-    stops = stopping(values, control, read_model(values).limits)
+    stops = stopping(values, control, limits)
 
     def build(scene: Scene, meshes: Mapping[str, bytes]) -> Collisions:
         return Collisions(

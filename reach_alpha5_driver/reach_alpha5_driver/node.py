@@ -100,9 +100,10 @@ class DriverNode(LifecycleNode):
         self._autostart: bool = values["autostart"]
         port: str = values["serial_port"]
         # Two models, since two threads use them.
-        core = make_core(values, read_model(values))
+        model = read_model(values)
+        core = make_core(values, model)
         self._publisher = Publisher(self, read_model(values), self._prefix, port)
-        build = collision_builder(values)
+        build = collision_builder(values, model.limits)
         store, scene, collisions = restored(values["obstacle_file"], build)
         if collisions is not None:
             core.motion.keep_out_of(collisions.control)

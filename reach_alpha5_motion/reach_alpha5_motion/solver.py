@@ -197,7 +197,7 @@ def solve(
         granted, rates, coupled = [1.0] * len(columns), wanted, bool(near)
     else:
         granted, rates, coupled = _limited(moment, columns, (wrist, jaws), limits, fastest, near)
-        share = min([1.0, *_shares(fastest, everything)])
+        share = RateBounds(tuple([-value for value in fastest]), fastest).share(everything)
         wanted[:B] = [rate * share for rate in everything[:B]]
     outcome = [[0.0] * len(part.speeds) for part in parts]
     moves = [False] * len(parts)
@@ -359,10 +359,3 @@ def _pose_column(moment: Moment, part: ArmPart) -> _Column:
         (config.leg_tolerance, config.pose_tolerance),
     )
     return rate_e, rate_d, rate_c, 0.0
-
-
-def _shares(fastest: Sequence[float], rates: Sequence[float]) -> list[float]:
-    """Return for each rate that is faster than it may be the share that is not."""
-    return [
-        limit / abs(rate) for limit, rate in zip(fastest, rates, strict=True) if abs(rate) > limit
-    ]

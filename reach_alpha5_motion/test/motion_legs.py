@@ -102,14 +102,19 @@ def leg_of(q: np.ndarray, goal: np.ndarray) -> tuple[str, float]:
     return "lift", away
 
 
+def _ends(rng: np.random.Generator, world: World) -> tuple[np.ndarray, str]:
+    """Return where a way begins, jaws half open, and the pose that it goes to."""
+    low, high = world.arm.limits.lower + 0.03, world.arm.limits.upper - 0.03
+    q = np.array([*(low + (high - low) * rng.random(5))[:4], 0.007])
+    return q, str(rng.choice(list(CONFIG.poses)))
+
+
 def hold_to_run(seed: int, interruptions: int = 20) -> Outcome:
     """Run poses between random postures, interrupted in every way."""
     rng, outcome = np.random.default_rng(seed), Outcome(seed)
     while outcome.counts["interruptions"] < interruptions and not outcome.broken:
         world = World.random(rng, things=0)
-        low, high = world.arm.limits.lower + 0.03, world.arm.limits.upper - 0.03
-        q = np.array([*(low + (high - low) * rng.random(5))[:4], 0.007])
-        name = str(rng.choice(list(CONFIG.poses)))
+        q, name = _ends(rng, world)
         if world.room(q) <= 0.001:
             continue
         whole = Way(Drive(world, q, rng), name)
@@ -183,9 +188,7 @@ def in_the_way(seed: int, count: int = 2) -> Outcome:
     rng, outcome = np.random.default_rng(seed), Outcome(seed)
     while outcome.counts["things in the way"] < count and not outcome.broken:
         bare = World.bare(rng)
-        low, high = bare.arm.limits.lower + 0.03, bare.arm.limits.upper - 0.03
-        q = np.array([*(low + (high - low) * rng.random(5))[:4], 0.007])
-        name = str(rng.choice(list(CONFIG.poses)))
+        q, name = _ends(rng, bare)
         if bare.room(q) <= 0.001:
             continue
         free = Way(Drive(bare, q, rng), name)
