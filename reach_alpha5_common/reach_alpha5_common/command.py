@@ -290,17 +290,74 @@ class TwistCommand:
         yield "lifetime", self.lifetime, 0.0, math.inf
 
 
-MotionCommand = GripperCommand | TwistCommand
-"""What a source can ask. The newest counts, whichever it is."""
+MAX_JOINTS = 16
+"""Joints that one set-point can name."""
 
 
 @dataclass(frozen=True, slots=True)
-class JointSetpoint:
-    """A set-point for named joints: rad and rad/s, the jaws in m and m/s."""
+class JointCommand:
+    """A set-point for named joints: `JointCtrl`, `JointSetpoint`. Default-constructed: a stop.
+
+    Joints that are not named hold still.
+    """
 
     joint_names: tuple[str, ...] = ()
+    """As in the robot description."""
     positions: tuple[float, ...] = ()
+    """Where they shall be when the set-point arrives [rad; the jaws in m]."""
     velocities: tuple[float, ...] = ()
+    """How fast they shall go from there [rad/s, m/s]; 0 = they rest there."""
+    lifetime: float = 0.0
+    """Seconds after which the set-point ends by itself: required of a source."""
+
+    @property
+    def moves_arm(self) -> bool:
+        """Whether it names a joint."""
+        return bool(self.joint_names)
+
+    @property
+    def is_neutral(self) -> bool:
+        """Whether it asks for no motion at all."""
+        return not self.joint_names
+
+    def without_arm(self) -> JointCommand:
+        """Return what it asks beside the joints: nothing."""
+        return JointCommand()
+
+    def problem(self) -> Problem | None:
+        """Say why the set-point must be refused, or None when it is in order in itself.
+
+        Which joints there are and how far and fast they go the driver knows.
+        """
+        names = self.joint_names
+        if not len(names) == len(self.positions) == len(self.velocities):
+            return Problem(
+                "bad_sizes",
+                f"{len(names)} joint_names, {len(self.positions)} positions and "
+                f"{len(self.velocities)} velocities; send one of each per joint",
+            )
+        if len(names) > MAX_JOINTS:
+            return Problem(
+                "too_many_joints", f"{len(names)} joints; a set-point has {MAX_JOINTS} at most"
+            )
+        for name in names:
+            if len(name) > MAX_NAME:
+                return _too_long("a joint", name)
+        if len(set(names)) != len(names):
+            return Problem("joint_named_twice", f"joint_names {', '.join(names)} repeats one")
+        return first_out_of_range(self._numbers())
+
+    def _numbers(self) -> Iterator[tuple[str, float, float, float]]:
+        for name, position, velocity in zip(
+            self.joint_names, self.positions, self.velocities, strict=True
+        ):
+            yield f"position of {name}", position, -math.inf, math.inf
+            yield f"velocity of {name}", velocity, -math.inf, math.inf
+        yield "lifetime", self.lifetime, 0.0, math.inf
+
+
+MotionCommand = GripperCommand | TwistCommand | JointCommand
+"""What a source can ask. The newest counts, whichever it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,12 +370,14 @@ class DriverCommand:
     estop_epoch: int = 0
     input: GripperCommand = STILL
     twist: TwistCommand = field(default=TwistCommand())
-    joint: JointSetpoint = field(default=JointSetpoint())
+    joint: JointCommand = field(default=JointCommand())
     lifetime: float = 0.0
     """Seconds that an INPUT, TWIST or JOINT stands; must be above zero for them. Of a STOP: how
     long the arm may take to come to rest smoothly; 0: it is stopped at once."""
 
     @property
     def motion(self) -> MotionCommand:
-        """What an INPUT or TWIST asks."""
-        return self.twist if self.kind is CommandKind.TWIST else self.input
+        """What an INPUT, TWIST or JOINT asks."""
+        if self.kind is CommandKind.TWIST:
+            return self.twist
+        return self.joint if self.kind is CommandKind.JOINT else self.input

@@ -18,7 +18,7 @@ from reach_alpha5_common.command import (
     DriverCommand,
     GripperCommand,
     GripperVelocities,
-    JointSetpoint,
+    JointCommand,
     KnownPose,
     StopLevel,
     TwistCommand,
@@ -139,6 +139,27 @@ def _vector3(vector: Vector) -> Vector3:
     return Vector3(x=x, y=y, z=z)
 
 
+def joint_command(message: msg.JointCtrl) -> JointCommand:
+    """Return the value of a `JointCtrl`; its header and stream are the caller's to read."""
+    return joint_setpoint_command(message.setpoint, seconds(message.lifetime))
+
+
+def joint_setpoint_command(message: msg.JointSetpoint, lifetime: float = 0.0) -> JointCommand:
+    """Return the command of a set-point that ends after `lifetime` [s]."""
+    return JointCommand(
+        tuple(message.joint_names), tuple(message.positions), tuple(message.velocities), lifetime
+    )
+
+
+def joint_setpoint(command: JointCommand) -> msg.JointSetpoint:
+    """Return the message of a set-point."""
+    return msg.JointSetpoint(
+        joint_names=list(command.joint_names),
+        positions=[float(position) for position in command.positions],
+        velocities=[float(velocity) for velocity in command.velocities],
+    )
+
+
 def driver_command(message: msg.DriverCommand) -> DriverCommand:
     """Return the value of a `DriverCommand`; an undefined kind reads as STOP, a level as CUT."""
     return DriverCommand(
@@ -148,11 +169,7 @@ def driver_command(message: msg.DriverCommand) -> DriverCommand:
         estop_epoch=message.estop_epoch,
         input=gripper_command(message.input),
         twist=twist_command(message.twist),
-        joint=JointSetpoint(
-            tuple(message.joint.joint_names),
-            tuple(message.joint.positions),
-            tuple(message.joint.velocities),
-        ),
+        joint=joint_setpoint_command(message.joint),
         lifetime=seconds(message.lifetime),
     )
 
@@ -166,11 +183,7 @@ def driver_command_message(command: DriverCommand) -> msg.DriverCommand:
         estop_epoch=command.estop_epoch,
         input=gripper_ctrl(command.input),
         twist=twist_ctrl(command.twist),
-        joint=msg.JointSetpoint(
-            joint_names=list(command.joint.joint_names),
-            positions=[float(position) for position in command.joint.positions],
-            velocities=[float(velocity) for velocity in command.joint.velocities],
-        ),
+        joint=joint_setpoint(command.joint),
         lifetime=duration(command.lifetime),
     )
 

@@ -28,16 +28,19 @@ class Refusal:
 
 
 class RefusalLog:
-    """Counts refusals by code and source, and keeps the last one. Memory is bounded."""
+    """Counts refusals by code and source, and keeps the last ones. Memory is bounded."""
 
     MAX_KEYS = 256
     """Distinct (code, source) pairs that are counted apart; more share one counter."""
+
+    MAX_KEPT = 8
+    """Refusals that are kept: the last one of each of so many sources and codes."""
 
     OTHERS = "(others)"
 
     def __init__(self) -> None:
         self._counts: Counter[tuple[str, str]] = Counter()
-        self.last: Refusal | None = None
+        self._kept: dict[tuple[str, str], Refusal] = {}
         self.total = 0
 
     def refuse(self, problem: Problem, source: str, now: float) -> Refusal:
@@ -47,8 +50,22 @@ class RefusalLog:
             key = (self.OTHERS, self.OTHERS)
         self._counts[key] += 1
         self.total += 1
-        self.last = Refusal(problem.code, problem.reason, source, self._counts[key], now)
-        return self.last
+        refusal = Refusal(problem.code, problem.reason, source, self._counts[key], now)
+        self._kept.pop(key, None)
+        if len(self._kept) == self.MAX_KEPT:
+            del self._kept[next(iter(self._kept))]
+        self._kept[key] = refusal
+        return refusal
+
+    @property
+    def last(self) -> Refusal | None:
+        """The last refusal; None = there was none."""
+        return next(reversed(self._kept.values()), None)
+
+    @property
+    def latest(self) -> tuple[Refusal, ...]:
+        """The last refusal of each source and code, newest first."""
+        return tuple(reversed(self._kept.values()))
 
     def counts(self) -> dict[tuple[str, str], int]:
         """Return a copy of the counters: (code, source) to number."""

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reach_alpha5_common.command import (
+    MAX_JOINTS,
     MAX_NAME,
     STILL,
     ArmInput,
@@ -17,6 +18,7 @@ from reach_alpha5_common.command import (
     DriverCommand,
     GripperCommand,
     GripperVelocities,
+    JointCommand,
     KnownPose,
     Pose,
     StopLevel,
@@ -318,15 +320,76 @@ def test_rule_10_the_first_number_that_is_wrong_is_named_with_what_to_send(
     assert problem is None or named in problem.reason
 
 
+# ---- set-points --------------------------------------------------------------------------------
+
+
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+POINTS = st.dictionaries(
+    st.text(max_size=MAX_NAME), st.tuples(FINITE, FINITE), max_size=MAX_JOINTS
+)
+
+
+@given(POINTS, st.floats(0.0, allow_infinity=False))
+def test_a_set_point_with_one_finite_number_of_each_per_joint_is_in_order(
+    points: dict[str, tuple[float, float]], lifetime: float
+) -> None:
+    positions, velocities = (tuple(each[k] for each in points.values()) for k in range(2))
+    command = JointCommand(tuple(points), positions, velocities, lifetime)
+    assert command.problem() is None
+    assert command.is_neutral == (not points)
+    assert command.moves_arm == bool(points)
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "named"),
+    [
+        (JointCommand(("a",), (), (0.0,)), "bad_sizes", "0 positions"),
+        (JointCommand(("a",), (1.0,), ()), "bad_sizes", "0 velocities"),
+        (JointCommand((), (1.0,), (0.0,)), "bad_sizes", "0 joint_names"),
+        (JointCommand(("a", "b"), (1.0,), (0.0,)), "bad_sizes", "2 joint_names"),
+        (JointCommand(("a", "b", "a"), (1.0,) * 3, (0.0,) * 3), "joint_named_twice", "a, b, a"),
+        (JointCommand(("a",), (math.nan,), (0.0,)), "not_finite", "position of a"),
+        (JointCommand(("a",), (1.0,), (-math.inf,)), "not_finite", "velocity of a"),
+        (JointCommand(("a",), (1.0,), (0.0,), -1.0), "out_of_range", "lifetime"),
+        (JointCommand(("a",), (1.0,), (0.0,), math.nan), "not_finite", "lifetime"),
+        (JointCommand(("n" * (MAX_NAME + 1),), (1.0,), (0.0,)), "name_too_long", "a joint"),
+    ],
+)
+def test_rule_10_a_set_point_that_is_out_of_order_is_refused_by_name(
+    command: JointCommand, code: str, named: str
+) -> None:
+    problem = command.problem()
+    assert problem is not None
+    assert problem.code == code
+    assert named in problem.reason
+
+
+@pytest.mark.parametrize("extra", [0, 1])
+def test_a_set_point_has_a_greatest_number_of_joints(extra: int) -> None:
+    count = MAX_JOINTS + extra
+    names = tuple(f"joint{number}" for number in range(count))
+    problem = JointCommand(names, (0.0,) * count, (0.0,) * count).problem()
+    assert (problem.code if problem else "") == ("too_many_joints" if extra else "")
+
+
+def test_beside_its_joints_a_set_point_asks_for_nothing() -> None:
+    command = JointCommand(("a",), (1.0,), (0.0,), 0.2)
+    assert command.without_arm() == JointCommand()
+    assert JointCommand().is_neutral
+    assert JointCommand().problem() is None
+
+
 # ---- what goes to the driver -------------------------------------------------------------------
 
 
 def test_the_motion_of_a_driver_command_is_what_its_kind_says() -> None:
     twist = TwistCommand("tool", linear=(0.1, 0.0, 0.0), lifetime=1.0)
     forward = GripperCommand(arm_input=ArmInput.CARTESIAN, cartesian=Cartesian(x=1.0))
+    joint = JointCommand(("axis_e",), (3.0,), (0.1,))
+    said = {CommandKind.TWIST: twist, CommandKind.JOINT: joint}
     for kind in CommandKind:
-        command = DriverCommand(kind, input=forward, twist=twist)
-        assert command.motion == (twist if kind is CommandKind.TWIST else forward)
+        command = DriverCommand(kind, input=forward, twist=twist, joint=joint)
+        assert command.motion == said.get(kind, forward)
 
 
 def test_a_stop_is_at_once_unless_it_says_otherwise() -> None:

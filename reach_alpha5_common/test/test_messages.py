@@ -12,7 +12,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from std_msgs.msg import Header
 
 from reach_alpha5_common import messages
-from reach_alpha5_common.command import CommandKind, StopLevel, TwistCommand
+from reach_alpha5_common.command import CommandKind, JointCommand, StopLevel, TwistCommand
 from reach_alpha5_common.refusal import Refusal
 from reach_alpha5_msgs import msg
 
@@ -74,6 +74,25 @@ def test_a_gripper_ctrl_comes_back_as_it_went(message: msg.GripperCtrl) -> None:
 @given(filled(msg.TwistCtrl))
 def test_D8_a_twist_ctrl_comes_back_as_it_went(message: msg.TwistCtrl) -> None:
     assert messages.twist_ctrl(messages.twist_command(message)) == message
+
+
+@given(filled(msg.JointSetpoint), st.floats(0.0, 10.0))
+def test_R3_a_set_point_comes_back_as_it_went(message: msg.JointSetpoint, lifetime: float) -> None:
+    command = messages.joint_setpoint_command(message, lifetime)
+    assert messages.joint_setpoint(command) == message
+    assert command.lifetime == lifetime
+
+
+@given(filled(msg.JointCtrl))
+def test_R3_the_command_of_a_stream_is_its_set_point_and_lifetime(message: msg.JointCtrl) -> None:
+    command = messages.joint_command(message)
+    assert messages.joint_setpoint(command) == message.setpoint
+    assert messages.duration(command.lifetime) == message.lifetime
+
+
+def test_a_set_point_of_whole_numbers_makes_a_message() -> None:
+    message = messages.joint_setpoint(JointCommand(("axis_e",), (3,), (0,)))
+    assert (message.positions[0], message.velocities[0]) == (3.0, 0.0)
 
 
 @given(TEXT, filled(Twist), st.floats(0.0, 10.0))
