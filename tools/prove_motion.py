@@ -29,6 +29,7 @@ from motion_drive import Outcome, drive
 from motion_escape import escape, unfold
 from motion_geometry import compare
 from motion_legs import hold_to_run, in_the_way
+from motion_set_points import follow
 
 PROGRESS_PERIOD = 20.0
 """Seconds between two lines of progress."""
@@ -54,6 +55,7 @@ PROOFS = {
     "singular": Proof(unfold, 100, "2 cm within 2 s from singular postures, 12 a seed"),
     "poses": Proof(hold_to_run, 50, "interrupted ways to poses, 20 interruptions a seed"),
     "blocked": Proof(in_the_way, 50, "things in the way to poses, 2 a seed"),
+    "set-points": Proof(follow, 100, "set-points of random trajectories, 10000 ticks a seed"),
     "geometry": Proof(compare, 100, "inverse and Jacobians against pinocchio, 10000 a seed"),
 }
 

@@ -10,6 +10,7 @@ from reach_alpha5_common.command import (
     ArmInput,
     CommandKind,
     DriverCommand,
+    JointCommand,
     MotionCommand,
     StopLevel,
     TwistCommand,
@@ -38,7 +39,12 @@ NOT_ENGAGED = Problem("not_engaged", "release all inputs first: motion begins fr
 
 
 def read_as(motion: MotionCommand) -> int:
-    """Return the arm input as which a command is read: a twist is a cartesian one."""
+    """Return the arm input as which a command is read: a twist is a cartesian one.
+
+    The drone's protocol has none for a set-point of joints.
+    """
+    if isinstance(motion, JointCommand):
+        return ArmInput.NONE
     if isinstance(motion, TwistCommand):
         return ArmInput.CARTESIAN if any(motion.linear) else ArmInput.NONE
     return motion.arm_input
@@ -107,7 +113,7 @@ class CommandDesk:
         if command.kind is CommandKind.STOP:
             self._stop(command, in_order, received, now)
             return False
-        asks = command.kind is CommandKind.JOINT or not command.motion.is_neutral
+        asks = not command.motion.is_neutral
         rested = self._note_asking(now) if asks else False
         if not in_order:
             problem: Problem | None = self._order.problem(command)
@@ -201,7 +207,8 @@ class CommandDesk:
             return Problem(
                 "service_mode", "the driver is in service mode: restart it without service_mode"
             )
-        problem = self._take(Demand(motion, received + command.lifetime), rested, now)
+        demand = Demand(motion, received + command.lifetime, received=received)
+        problem = self._take(demand, rested, now)
         if problem is None:
             self.control_mode = read_as(motion)
         return problem

@@ -1,4 +1,4 @@
-"""Which driver commands count: the order they come in, and what an INPUT must be like.
+"""Which driver commands count: the order they come in, and what they must be like.
 
 Sequence numbers. The arbiter numbers its messages from 1, and an INPUT or RESET counts only when
 its number is higher than every one before. An arbiter that was restarted begins at 1 again, so
@@ -19,10 +19,14 @@ from reach_alpha5_common.command import (
     STILL,
     CommandKind,
     DriverCommand,
+    JointCommand,
     MotionCommand,
     TwistCommand,
 )
 from reach_alpha5_common.refusal import Problem
+
+NO_PAYLOADS = (STILL, TwistCommand(), JointCommand())
+"""The payloads of a command that asks for nothing: input, twist and joint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,8 @@ class Demand:
     expires: float
     ends_as: str = "expired"
     """The cause of the stop that follows when its time is over."""
+    received: float | None = None
+    """When the command came: a set-point goes on from there. None: there was no command."""
 
 
 class CommandOrder:
@@ -85,15 +91,12 @@ class CommandOrder:
 
 def input_problem(command: DriverCommand, max_lifetime: float) -> Problem | None:
     """Say what is wrong with an INPUT, TWIST or JOINT command in itself, or None."""
-    if command.kind is CommandKind.JOINT:
-        return Problem(
-            "joint_control_off", "the driver takes no joint set-points; send an INPUT instead"
-        )
     if not 0.0 < command.lifetime <= max_lifetime:
         return Problem(
             "bad_lifetime",
             f"lifetime is {command.lifetime:g} s; send one above 0 and up to {max_lifetime:g} s",
         )
-    if command.input != STILL and command.twist != TwistCommand():
-        return Problem("two_inputs", "input and twist are both set; send one of them")
+    payloads = (command.input, command.twist, command.joint)
+    if sum([payload != empty for payload, empty in zip(payloads, NO_PAYLOADS, strict=True)]) > 1:
+        return Problem("two_inputs", "of input, twist and joint more than one is set; send one")
     return command.motion.problem()

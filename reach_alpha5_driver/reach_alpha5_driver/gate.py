@@ -202,7 +202,7 @@ class Gate:
         if answers and self.state is State.NONE:
             self._enter(Event.ARM_ANSWERS)
             self.disengaged_at = now
-        elif not answers and self.state in (State.IDLE, State.ENABLED, State.EXECUTING):
+        elif not answers:
             self._end("arm_silent")
             self._enter(Event.ARM_SILENT)
 
@@ -221,7 +221,6 @@ class Gate:
     def line_closed(self, now: float) -> None:
         """Drop what is owed to a line that is gone; the next opening owes a stop anyway."""
         self.arm_answers(False, now)
-        self._end("disconnected")
         self._owed, self._beyond = None, Beyond.NOTHING
 
     def shutdown(self) -> None:
@@ -296,7 +295,6 @@ class Gate:
     def _note_fault(self, cause: str, now: float) -> None:
         if cause not in self.fault_causes:
             self.fault_causes.append(cause)
-        self._end("fault")
         self.stop("fault", now)
         self.disengaged_at = now
 

@@ -45,6 +45,7 @@ class Mover(Protocol):
         now: float,
         limits: JointLimits | None = None,
         holding: bool = False,
+        asked_at: float | None = None,
     ) -> Resolution:
         """Return the rates from `now` until the next step, chain order [rad/s, m/s]."""
 
@@ -154,7 +155,9 @@ class MotionDesk:
             else:
                 holding, times = self._supervisor.grip.holding, self._belief.position_times()
                 allowed = self._allowed(command)
-                resolution = self._mover.step(allowed, posture, times, now, limits, holding)
+                resolution = self._mover.step(
+                    allowed, posture, times, now, limits, holding, demand.received
+                )
             self._gate.set_rates(resolution.joint_velocities.tolist())
         except ValueError as error:
             self._gate.fault("unresolved", now)

@@ -70,7 +70,7 @@ class PlainMover:
     def resolve_joints(self, rates, q, limits=None) -> Resolution:
         return Resolution(np.array(rates))
 
-    def step(self, command, q, q_at, now, limits=None, holding=False) -> Resolution:
+    def step(self, command, q, q_at, now, limits=None, holding=False, asked_at=None) -> Resolution:
         if self.error is not None:
             raise self.error
         rates = self.rates

@@ -18,6 +18,7 @@ from reach_alpha5_common.command import (
     DriverCommand,
     GripperCommand,
     GripperVelocities,
+    JointCommand,
     KnownPose,
     StopLevel,
 )
@@ -96,7 +97,7 @@ def test_rule_12_a_core_that_slept_through_the_end_stops_before_it_does_anything
     assert outgoing.data.lstrip(b"\0") == STOP_FRAMES
 
 
-@pytest.mark.parametrize("refused", ["not_finite", "bad_lifetime", "joint_control_off"])
+@pytest.mark.parametrize("refused", ["not_finite", "bad_lifetime", "two_inputs"])
 def test_a_refused_command_prolongs_nothing(refused):
     rig = Rig().start_moving()
     if refused == "not_finite":
@@ -104,7 +105,7 @@ def test_a_refused_command_prolongs_nothing(refused):
     elif refused == "bad_lifetime":
         rig.send(lifetime=99.0)
     else:
-        rig.send(kind=CommandKind.JOINT)
+        rig.send(joint=JointCommand(("axis_e",), (3.0,), (0.1,)))
     rig.run(MARGIN)
     assert not rig.moving
     assert rig.refusal == refused

@@ -1,13 +1,14 @@
-"""The order of commands, and what an INPUT must be like."""
+"""The order of commands, and what an INPUT, TWIST or JOINT must be like."""
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import pytest
 from driver_rig import FORWARD
 
-from reach_alpha5_common.command import CommandKind, DriverCommand
+from reach_alpha5_common.command import CommandKind, DriverCommand, JointCommand, TwistCommand
 from reach_alpha5_driver.demand import CommandOrder, input_problem
 
 SILENCE = 0.5
@@ -55,10 +56,18 @@ def test_an_input_needs_a_lifetime_within_bounds(lifetime):
     assert problem.code == "bad_lifetime"
 
 
-def test_joint_set_points_are_refused_by_name():
-    problem = input_problem(DriverCommand(CommandKind.JOINT, 1, lifetime=0.2), 0.5)
-    assert problem is not None
-    assert problem.code == "joint_control_off"
+@pytest.mark.parametrize("kind", [CommandKind.INPUT, CommandKind.TWIST, CommandKind.JOINT])
+def test_rule_10_of_input_twist_and_joint_one_may_be_set(kind):
+    payloads = {
+        "input": FORWARD,
+        "twist": TwistCommand("tool", (0.1, 0.0, 0.0)),
+        "joint": JointCommand(("axis_e",), (3.0,), (0.0,)),
+    }
+    for count in range(4):
+        for names in itertools.combinations(payloads, count):
+            chosen = {name: payloads[name] for name in names}
+            problem = input_problem(DriverCommand(kind, 1, lifetime=0.2, **chosen), 0.5)
+            assert (problem.code if problem else "") == ("two_inputs" if count > 1 else "")
 
 
 def test_an_input_in_order_has_no_problem():

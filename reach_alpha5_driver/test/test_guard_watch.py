@@ -229,7 +229,13 @@ def test_the_kernel_is_asked_about_the_thread():
 
 @pytest.mark.parametrize(
     "times",
-    [(0.0, 0.02, 0.06), (0.02, 0.02, 0.06), (0.01, 0.06, 0.02), (0.01, math.nan, 0.06)],
+    [
+        (0.0, 0.02, 0.06),
+        (0.01, 0.06, 0.06),
+        (0.02, 0.02, 0.06),
+        (0.01, 0.06, 0.02),
+        (0.01, math.nan, 0.06),
+    ],
 )
 def test_times_that_contradict_each_other_are_refused(times):
     with pytest.raises(ValueError, match="the guard needs"):
@@ -239,3 +245,10 @@ def test_times_that_contradict_each_other_are_refused(times):
 def test_a_stop_cannot_be_repeated_without_a_pause():
     with pytest.raises(ValueError, match="repeat_period"):
         GuardConfig(repeat_period=0.0)
+
+
+def test_rule_14_the_times_that_stand_unless_set_stop_a_dead_driver_within_the_bar():
+    config = GuardConfig()
+    assert config.suspect_after + LOOK_PERIOD <= 0.05
+    assert config.hang_after <= 0.1
+    assert 0.006 < config.repeat_period <= 0.05

@@ -24,8 +24,9 @@ def towards(
     step: Sequence[float],
     bounds: RateBounds,
     approach: Sequence[ApproachLimit],
+    together: int = B,
 ) -> list[float]:
-    """Return the rates that come next; wrist and jaws change each on its own.
+    """Return the rates that come next; joints that do not belong together change each on its own.
 
     Where that leaves too much speed towards a limit, what is safe goes before what is straight,
     and the largest change before both.
@@ -36,13 +37,15 @@ def towards(
         step: largest change of each joint.
         bounds: from position limits.
         approach: bounds from what must not be touched.
+        together: how many joints, the first ones, make one motion.
     """
     if _within(last, wanted, step):
         return wanted
-    arm = _straight(last[:B], wanted[:B], step[:B])
+    now, then, most = last[:together], wanted[:together], step[:together]
+    arm = _straight(now, then, most)
     if arm is None:
-        arm = _mixed(last[:B], wanted[:B], _share(last[:B], wanted[:B], step[:B]))
-    rates = _within_step([*arm, *wanted[B:]], last, step)
+        arm = _mixed(now, then, _share(now, then, most))
+    rates = _within_step([*arm, *wanted[together:]], last, step)
     if _excess(rates, approach) > _SAFE:
         still = [0.0] * len(last)
         braked = _mixed(last, still, _share(last, still, step))

@@ -12,14 +12,17 @@ from reach_alpha5_common.command import (
     ArmInput,
     GripperCommand,
     KnownPose,
-    MotionCommand,
     Pose,
     TwistCommand,
     first_out_of_range,
 )
 from reach_alpha5_common.refusal import Problem
 from reach_alpha5_motion.model import A, B
+from reach_alpha5_motion.set_point import SetPoint
 from reach_alpha5_motion.speed import POSE_NAMES, STOWED, MotionConfig
+
+TipCommand = GripperCommand | TwistCommand
+"""What asks for speeds: of the tip, wrist and jaws. What asks for places is a `SetPoint`."""
 
 _ROUNDING = 1e-9
 """Share of a speed that components of it can come to more than it, by rounding."""
@@ -73,11 +76,13 @@ class Demand:
     """m/s of axis_a."""
     acceleration: float = math.inf
     """Highest of the tip, if the command says so [m/s^2]."""
+    joints: SetPoint | None = None
+    """What joints shall follow; then nothing else is asked."""
     refused: Problem | None = None
 
 
 def read(
-    command: MotionCommand, config: MotionConfig, speed: Sequence[float], holding: bool = False
+    command: TipCommand, config: MotionConfig, speed: Sequence[float], holding: bool = False
 ) -> Demand:
     """Return what the command asks. One that is not in order asks nothing and says why.
 
@@ -131,7 +136,7 @@ def _arm_part(command: GripperCommand, config: MotionConfig) -> ArmPart | None:
     return None
 
 
-def _unknown_pose(command: MotionCommand, config: MotionConfig) -> Problem | None:
+def _unknown_pose(command: TipCommand, config: MotionConfig) -> Problem | None:
     """Say that the configuration has no pose of the commanded name, or None."""
     if isinstance(command, TwistCommand) or command.known_pose.name in ("", *config.poses):
         return None

@@ -2,7 +2,8 @@
 
 Each step foresees where the arm will be when it obeys, resolves there what is asked, mixes it with
 what was asked a moment ago (`ramp`), keeps the tip on its line (`line`), and changes no joint
-faster than it can change (`acceleration`). `docs/motion.md` explains why in this order.
+faster than it can change (`acceleration`). Set-points of joints are smooth by themselves: they are
+followed (`following`) within the same limits. `docs/motion.md` explains why in this order.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from reach_alpha5_common.refusal import Problem
 from reach_alpha5_motion.acceleration import towards
 from reach_alpha5_motion.coordinates import AxisDemand
 from reach_alpha5_motion.demand import ArmPart, Demand, Kind
+from reach_alpha5_motion.following import Afterglow, pursue
 from reach_alpha5_motion.keep_out import KeepOut
 from reach_alpha5_motion.limits import RateBounds
 from reach_alpha5_motion.line import Line
@@ -25,6 +27,7 @@ from reach_alpha5_motion.model import A, ArmModel, B, C, JointLimits, Vector, do
 from reach_alpha5_motion.prediction import RateHistory
 from reach_alpha5_motion.ramp import Ramp, Shaper
 from reach_alpha5_motion.resolver import Resolution, VelocityResolver, pose_number
+from reach_alpha5_motion.set_point import SetPoint
 from reach_alpha5_motion.solver import (
     Demands,
     Moment,
@@ -35,8 +38,8 @@ from reach_alpha5_motion.solver import (
     solve,
     tilted,
 )
-from reach_alpha5_motion.speed import MotionConfig, MotionConfigError
-from reach_alpha5_motion.speeds import Speed, effective_speeds, fastest_rates
+from reach_alpha5_motion.speed import MotionConfig
+from reach_alpha5_motion.speeds import Speed, check_accelerations, effective_speeds
 
 GAP = 0.1
 """s: after a pause longer than this the arm is thought still, and motion begins anew."""
@@ -87,10 +90,11 @@ class MotionGenerator:
         self._keep_out = keep_out
         self._resolver = VelocityResolver(model, config)
         ramp = Ramp.of(config.ramp_time, config.jerk_share)
-        _check_accelerations(model, config, ramp)
+        check_accelerations(model.limits, config, ramp, model.joint_names)
         self._arm: Shaper[tuple[Kind, str]] = Shaper(ramp)
         self._wrist: Shaper[int] = Shaper(ramp)
         self._jaws: Shaper[int] = Shaper(ramp)
+        self._followed = Afterglow(ramp)
         self._line = Line(config.line_distance, config.line_slack, config.line_tilt)
         self._history = RateHistory()
         self._rates = [0.0] * 5
@@ -109,19 +113,15 @@ class MotionGenerator:
     @property
     def at_rest(self) -> bool:
         """Whether nothing moves and all ramps have ended."""
-        faded = self._arm.at_rest and self._wrist.at_rest and self._jaws.at_rest
-        return faded and not any(self._rates)
+        shapers = (self._arm, self._wrist, self._jaws, self._followed)
+        return all(shaper.at_rest for shaper in shapers) and not any(self._rates)
 
     def halt(self) -> None:
         """Note that the arm was stopped at once: the next motion begins at rest."""
-        self._arm.forget()
-        self._wrist.forget()
-        self._jaws.forget()
-        self._line.forget()
+        self._forget_input()
+        self._followed.forget()
         self._history.forget()
         self._rates = [0.0] * 5
-        self._target = None
-        self._neutral_since = None
         self._now = -math.inf
 
     def keep_out_of(self, keep_out: KeepOut | None) -> None:
@@ -150,6 +150,7 @@ class MotionGenerator:
         now: float,
         limits: JointLimits | None = None,
         holding: bool = False,
+        asked_at: float | None = None,
     ) -> Resolution:
         """Return the joint velocities from `now` until the next step.
 
@@ -161,6 +162,7 @@ class MotionGenerator:
             now: time of this step; never before that of the last.
             limits: as reported by the arm; they only narrow those of the description.
             holding: the jaws hold something: they are not stowed unless the command says so.
+            asked_at: when the command came: a set-point goes on from there; None: just now.
         """
         if now - self._now > self._gap:
             self.halt()
@@ -168,6 +170,9 @@ class MotionGenerator:
         elapsed = now - self._now if math.isfinite(self._now) else LEAD
         moment = self._moment(q, q_at, now, limits)
         demand = self._demand(command, moment, holding)
+        if demand.joints is not None:
+            age = 0.0 if asked_at is None else max(now - asked_at, 0.0)
+            return self._follow(moment, demand.joints, age, now, elapsed)
         part = self._paced(demand, elapsed)
         wanted = [] if part is None else [part]
         asked = solve(moment, wanted, demands_of(moment, wanted), demand.wrist, demand.jaws)
@@ -188,20 +193,58 @@ class MotionGenerator:
             shaped = less_of(asked, part, parts, wrist, jaws)
         if shaped is None:
             shaped = solve(moment, parts, demands, wrist, jaws)
-        steps = [most * elapsed for most in self._accelerations]
         bounds = self._fading(
             moment, part is None and not (demand.wrist or demand.jaws), since, now
         )
-        wanted_rates = bounds.clip(shaped.rates)
-        if any(wanted_rates) or any(self._rates):  # else nothing need be known of what is near
-            self._rates = towards(self._rates, wanted_rates, steps, bounds, moment.approach)
-        self._history.sent(self._rates, now)
-        self._period += 0.2 * (min(elapsed, self._gap) - self._period)
-        self._now = now
+        rates = shaped.rates
+        if not self._followed.at_rest:
+            rates = self._followed.beside(rates, moment, bounds, since, now)
+        self._send(bounds.clip(rates), bounds, moment, now, elapsed)
         correction = 0.0, 0.0, 0.0
         if tilt is not None:
             correction = self._correction(moment, demands[0], shaped, tilt)
         return self._resolution(moment, demand, part, asked, parts, shaped, correction)
+
+    def _follow(
+        self, moment: Moment, point: SetPoint, age: float, now: float, elapsed: float
+    ) -> Resolution:
+        """Return the step of joints that follow a set-point taken `age` [s] ago."""
+        self._forget_input()
+        # What is foreseen is the posture in the middle of the time for which the rates count.
+        age += self._period / 2.0
+        bounds = moment.bounds.slower(moment.following_speed)
+        found = pursue(point, age, moment, bounds, self._config.brake_gain, self._rates)
+        self._send(found.rates, bounds, moment, now, elapsed, together=len(self._rates))
+        self._followed.note(self._rates, now)
+        at_limit, names = blocked_by(moment, found)
+        return Resolution(np.array(self._rates), at_limit, blocked_by=tuple(names))
+
+    def _send(
+        self,
+        wanted: list[float],
+        bounds: RateBounds,
+        moment: Moment,
+        now: float,
+        elapsed: float,
+        together: int = B,
+    ) -> None:
+        """Go from the last rates to the wanted ones, as far as the joints can by now."""
+        if any(wanted) or any(self._rates):  # else nothing need be known of what is near
+            steps = [most * elapsed for most in self._accelerations]
+            near = moment.approach
+            self._rates = towards(self._rates, wanted, steps, bounds, near, together)
+        self._history.sent(self._rates, now)
+        self._period += 0.2 * (min(elapsed, self._gap) - self._period)
+        self._now = now
+
+    def _forget_input(self) -> None:
+        """Forget what was asked of tip, wrist and jaws."""
+        self._arm.forget()
+        self._wrist.forget()
+        self._jaws.forget()
+        self._line.forget()
+        self._target = None
+        self._neutral_since = None
 
     def _moment(
         self,
@@ -227,13 +270,16 @@ class MotionGenerator:
         demand = self._resolver.demand(command, moment, holding)
         known = moment.known
         blind = self._keep_out is not None and not all(known)
-        if blind and (demand.arm is not None or demand.wrist or demand.jaws):
+        asks = demand.arm or demand.joints or demand.wrist or demand.jaws
+        if blind and asks:
             reason = "all five joints must be measured before the arm can keep clear of things"
             demand = Demand(refused=Problem("unknown_posture", reason))
         if blind or not all(known[:B]):
             self._arm.forget()
             self._line.forget()
             self._rates[:B] = [0.0] * B
+        if not all(known):
+            self._followed.forget()
         for joint, shaper in ((B, self._wrist), (A, self._jaws)):
             if blind or not known[joint]:
                 shaper.forget()
@@ -363,17 +409,3 @@ class MotionGenerator:
 def _rate(shaper: Shaper[int], joint: int, now: float) -> float:
     """Return the mean rate of a joint of its own [rad/s, m/s]."""
     return shaper.mean(now).get(joint, (0.0,))[0]
-
-
-def _check_accelerations(model: ArmModel, config: MotionConfig, ramp: Ramp) -> None:
-    """Refuse accelerations with which a joint cannot follow the ramps, or its brakes."""
-    fastest = fastest_rates(model.limits, config)
-    problems = [
-        f"{name}: an acceleration of {most:g} is too low for a speed of {speed:g}; ramp_time "
-        f"{config.ramp_time:g} s and brake_gain {config.brake_gain:g}/s need "
-        f"{speed * max(1.0 / ramp.mean, config.brake_gain):.4g}"
-        for name, most, speed in zip(model.joint_names, config.accelerations, fastest, strict=True)
-        if most < speed * max(1.0 / ramp.mean, config.brake_gain)
-    ]
-    if problems:
-        raise MotionConfigError("\n".join(problems))

@@ -13,12 +13,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from reach_alpha5_common.command import MotionCommand, Pose, TwistCommand
+from reach_alpha5_common.command import JointCommand, MotionCommand, Pose, TwistCommand
 from reach_alpha5_common.refusal import Problem
-from reach_alpha5_motion.demand import ArmPart, Demand, Kind, read
+from reach_alpha5_motion.demand import ArmPart, Demand, Kind, TipCommand, read
 from reach_alpha5_motion.keep_out import KeepOut
 from reach_alpha5_motion.limits import Room, rooms
 from reach_alpha5_motion.model import A, ArmModel, B, D, E, FloatArray, JointLimits, Vector, dot
+from reach_alpha5_motion.set_point import read as read_set_point
 from reach_alpha5_motion.solver import Moment, blocked_by, demands_of, solve
 from reach_alpha5_motion.speed import POSE_NAMES, MotionConfig, MotionConfigError
 from reach_alpha5_motion.speeds import joint_limits
@@ -81,7 +82,7 @@ class VelocityResolver:
         self._config = config
         self._reported: JointLimits | None = None
         self._rooms: tuple[Room, ...] = ()
-        self._read: tuple[MotionCommand, list[float], bool, Demand] | None = None
+        self._read: tuple[MotionCommand, Sequence[Room], bool, Demand] | None = None
         self._check_postures()
 
     def moment(
@@ -103,16 +104,16 @@ class VelocityResolver:
 
     def demand(self, command: MotionCommand, moment: Moment, holding: bool = False) -> Demand:
         """Return what the command asks, as far as it can be obeyed where the arm is now."""
-        key = (command, moment.speed, holding)
+        key = (command, moment.rooms, holding)
         if self._read is None or self._read[0] is not command or self._read[1:3] != key[1:]:
-            self._read = (*key, read(command, self._config, moment.speed, holding))
+            self._read = (*key, self._demand(command, moment, holding))
         demand = self._read[3]
         if demand.refused is None and isinstance(command, TwistCommand):
             demand = self._in_frame(command, demand, moment)
         return _without_unknown(demand, moment.known, self._model.joint_names)
 
     def resolve(
-        self, command: MotionCommand, q: npt.ArrayLike, limits: JointLimits | None = None
+        self, command: TipCommand, q: npt.ArrayLike, limits: JointLimits | None = None
     ) -> Resolution:
         """Return the joint velocities for `command` at the posture `q`.
 
@@ -153,6 +154,19 @@ class VelocityResolver:
         """
         bounds = self.moment(np.asarray(q, dtype=np.float64).tolist(), limits).bounds
         return Resolution(np.array(bounds.clip(rates)), bounds.holds_back(rates))
+
+    def _demand(self, command: MotionCommand, moment: Moment, holding: bool) -> Demand:
+        """Return what the command asks wherever the arm is."""
+        config = self._config
+        if not isinstance(command, JointCommand):
+            return read(command, config, moment.speed, holding)
+        if command.is_neutral:
+            return Demand(refused=command.problem())
+        names, speed = self._model.joint_names, moment.following_speed
+        found = read_set_point(command, names, moment.rooms, config.margins, speed)
+        if isinstance(found, Problem):
+            return Demand(refused=found)
+        return Demand(joints=found)
 
     def _in_frame(self, command: TwistCommand, demand: Demand, moment: Moment) -> Demand:
         """Check the frame of a twist, and bring its roll to the wrist; the jaws need no frame."""
@@ -215,6 +229,9 @@ def _without_unknown(demand: Demand, known: Sequence[bool], names: Sequence[str]
     if demand.jaws != 0.0 and not known[A]:
         reason = f"{names[A]} must be measured before it can move"
         demand = replace(demand, jaws=0.0, refused=Problem("unknown_posture", reason))
+    if demand.joints is not None and not all(map(known.__getitem__, demand.joints.joints)):
+        reason = "every joint of a set-point must be measured before it can move"
+        demand = Demand(refused=Problem("unknown_posture", reason))
     if demand.arm is not None and not all(known[:B]):
         reason = "axis_e, axis_d and axis_c must all be measured before the arm can move"
         demand = replace(demand, arm=None, refused=Problem("unknown_posture", reason))

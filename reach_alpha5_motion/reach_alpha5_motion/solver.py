@@ -48,6 +48,7 @@ class Moment:
         self.config = config
         self.positions = positions
         self.known = [math.isfinite(position) for position in positions]
+        self.rooms = rooms
         self.speed = [room.speed for room in rooms]
         """Highest rate of each joint [rad/s, m/s]."""
         self.bounds = position_bounds(positions, rooms)
@@ -73,6 +74,13 @@ class Moment:
             if arm + abs(b) * most_b + abs(a) * most_a > limit.rate:
                 near.append(limit)
         return near
+
+    @cached_property
+    def following_speed(self) -> list[float]:
+        """Highest rate of each joint that follows set-points [rad/s, m/s]."""
+        *tip, wrist, jaws = self.speed
+        config = self.config
+        return [*tip, min(wrist, config.wrist_speed), min(jaws, config.jaw_speed)]
 
     @cached_property
     def path_bounds(self) -> tuple[RateBounds, tuple[float, ...]]:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from reach_alpha5_motion.model import A, B, E, JointLimits
-from reach_alpha5_motion.speed import MotionConfig
+from reach_alpha5_motion.ramp import Ramp
+from reach_alpha5_motion.speed import MotionConfig, MotionConfigError
 
 
 def joint_limits(
@@ -28,6 +29,26 @@ def fastest_rates(description: JointLimits, config: MotionConfig) -> list[float]
     rates[B] = min(rates[B], config.wrist_speed)
     rates[A] = min(rates[A], config.jaw_speed)
     return rates
+
+
+def check_accelerations(
+    description: JointLimits, config: MotionConfig, ramp: Ramp, joint_names: Sequence[str]
+) -> None:
+    """Refuse accelerations with which a joint cannot follow the ramps, or its brakes.
+
+    Raises:
+        MotionConfigError: some are too low.
+    """
+    fastest = fastest_rates(description, config)
+    problems = [
+        f"{name}: an acceleration of {most:g} is too low for a speed of {speed:g}; ramp_time "
+        f"{config.ramp_time:g} s and brake_gain {config.brake_gain:g}/s need "
+        f"{speed * max(1.0 / ramp.mean, config.brake_gain):.4g}"
+        for name, most, speed in zip(joint_names, config.accelerations, fastest, strict=True)
+        if most < speed * max(1.0 / ramp.mean, config.brake_gain)
+    ]
+    if problems:
+        raise MotionConfigError("\n".join(problems))
 
 
 @dataclass(frozen=True, slots=True)

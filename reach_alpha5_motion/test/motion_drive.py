@@ -57,13 +57,20 @@ class Drive:
     def now(self) -> float:
         return self.body.now
 
-    def tick(self, command: MotionCommand, lost: int | None = None) -> None:
+    def tick(
+        self, command: MotionCommand, lost: int | None = None, asked_at: float | None = None
+    ) -> None:
         """Ask once, and let the arm go on until the next step."""
         measured = np.array(self.body.measured)
         if lost is not None:
             measured[lost] = math.nan
         self.last = self.generator.step(
-            command, measured, list(self.body.measured_at), self.now, self.limits
+            command,
+            measured,
+            list(self.body.measured_at),
+            self.now,
+            self.limits,
+            asked_at=asked_at,
         )
         self.judge.tick(
             command, self.last, self.generator, self.body.q, measured, self.now, self._elapsed

@@ -7,9 +7,9 @@ from collections import Counter
 
 import numpy as np
 from motion_pilot import CONFIG
-from motion_world import World
+from motion_world import ARM_JOINTS, World
 
-from reach_alpha5_common.command import ArmInput, MotionCommand, TwistCommand
+from reach_alpha5_common.command import ArmInput, JointCommand, MotionCommand, TwistCommand
 from reach_alpha5_motion.demand import pose_name
 from reach_alpha5_motion.generator import MotionGenerator
 from reach_alpha5_motion.model import A, ArmModel, B, JointLimits
@@ -31,6 +31,8 @@ DEEPER = 0.004
 """m that an overlap may grow: the one that binds changes as the arm moves out, and it brakes."""
 FORESEEN = 0.03
 """rad that the arm may be from where the generator thinks it is."""
+LONGEST_LIFETIME = 0.25
+"""s that a set-point stands at most."""
 ROUNDING = 1e-9
 TURN_ROUND = 2.0 * CONFIG.joint_speed / CONFIG.joint_acceleration
 """s that a joint takes from full speed one way to full speed the other way."""
@@ -52,6 +54,7 @@ class Judge:
         within = arm.limits.within(limits)
         self._world, self._arm = world, arm
         self._low, self._high = np.minimum(within.lower, q), np.maximum(within.upper, q)
+        self._first, self._last = within.lower + CONFIG.margins, within.upper - CONFIG.margins
         self._speed = np.minimum(
             within.velocity, [CONFIG.joint_speed] * 3 + [CONFIG.wrist_speed, CONFIG.jaw_speed]
         )
@@ -102,7 +105,10 @@ class Judge:
         rates, before = resolution.joint_velocities, self._before
         self._before = rates
         case = (q.tolist(), command, rates.tolist(), before.tolist(), elapsed)
-        if command != self._command:
+        followed = isinstance(self._command, JointCommand)
+        if followed and isinstance(command, JointCommand):  # the next set-point goes on with it
+            self._command = command
+        elif command != self._command:
             self._from_rest = self._command is None or self._neutral_for(now)
             self._command, self._since = command, now
         held = self._from_rest or now - self._since > fades_in(command)
@@ -122,7 +128,10 @@ class Judge:
         self._rule("position", (q <= self._high + ROUNDING).all(), case)
         self._rule("position", (q >= self._low - ROUNDING).all(), case)
         self._distance(q, case)
-        self._alone(command, q, rates, before, now, case)
+        if isinstance(command, JointCommand):
+            self._wishes = {B: (math.nan, now), A: (math.nan, now)}
+        else:
+            self._alone(command, q, rates, before, now, case)
         if command.is_neutral and now - self._since >= CONFIG.ramp_time:
             self.counts["neutral"] += 1
             self._rule("fades", not rates.any(), case)
@@ -131,12 +140,15 @@ class Judge:
         foreseen = np.array(generator.foreseen)
         error = float(np.abs(foreseen - q)[:B].max())
         self._rule("foreseen", error <= FORESEEN, (error, case))
+        braking = (np.abs(rates - before) > 0.999 * ACCELERATIONS * elapsed).any()
+        if isinstance(command, JointCommand):
+            self._set_point(command, rates, before, foreseen, bool(braking), case)
+            return
         kind = command_kind(command)
         if kind is ArmInput.KNOWN_POSE:
             if held:
                 self._path(command, rates, foreseen, case)
         elif kind is not ArmInput.NONE and held:
-            braking = (np.abs(rates - before) > 0.999 * ACCELERATIONS * elapsed).any()
             self._direction(command, foreseen, resolution, before[:B], bool(braking), case)
 
     def at_end(self, generator: MotionGenerator) -> None:
@@ -224,6 +236,35 @@ class Judge:
         self._rule("unasked", (np.abs(got) <= allowed)[idle].all(), (got, speeds, case))
         most = np.maximum(np.abs(speeds) + UNASKED * size, allowed)
         self._rule("faster", (np.abs(got) <= most).all(), (got, speeds, case))
+
+    def _set_point(
+        self,
+        command: JointCommand,
+        rates: np.ndarray,
+        before: np.ndarray,
+        q: np.ndarray,
+        braking: bool,
+        case: object,
+    ) -> None:
+        """Joints go on with the set-point and towards it, and what it does not name rests."""
+        named = [ARM_JOINTS.index(name) for name in command.joint_names]
+        others = np.delete(np.arange(5), named)
+        slower = np.abs(rates[others]) <= np.abs(before[others])
+        self._rule("unasked", (slower | (rates[others] == 0.0)).all(), case)
+        if braking:  # a joint changes as fast as it can: what the motion before had, may be left
+            self.counts["while a joint turns round"] += 1
+            return
+        self.counts["set-points compared"] += 1
+        self._rule("unasked", not rates[others].any(), case)
+        # A joint stops the margin before its limits, wherever it is wanted.
+        goal = np.clip(command.positions, self._first[named], self._last[named])
+        velocities, way = np.array(command.velocities), goal - q[named]
+        older = np.abs(velocities) * LONGEST_LIFETIME
+        towards = np.abs(velocities) + CONFIG.brake_gain * (np.abs(way) + older)
+        self._rule("faster", (np.abs(rates[named]) <= towards + ROUNDING).all(), case)
+        ahead = (velocities == 0.0) | (velocities * way > 0.0)
+        forward = rates[named] * np.sign(way) >= 0.0
+        self._rule("reversed", (forward | ~ahead | (np.abs(way) <= older)).all(), case)
 
     def _path(
         self, command: MotionCommand, rates: np.ndarray, q: np.ndarray, case: object

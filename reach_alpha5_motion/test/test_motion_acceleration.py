@@ -34,6 +34,14 @@ def test_a_reversal_brakes_all_joints_alike():
     assert rates == pytest.approx([0.3, -0.15, 0.075, 0.0, 0.0])
 
 
+def test_joints_that_make_one_motion_start_and_turn_as_one():
+    wanted = [0.2, 0.0, 0.1, 0.8, 0.0005]
+    rates = towards([0.0] * 5, wanted, STEP, FREE, (), together=5)
+    assert rates == pytest.approx([each / 4.0 for each in wanted])
+    turned = towards([0.4, 0.0, 0.0, 0.0, 0.0], [-0.4, 0, 0, 0.16, 0.0004], STEP, FREE, (), 5)
+    assert turned == pytest.approx([0.3, 0.0, 0.0, 0.02, 0.00005])
+
+
 def test_the_wrist_and_the_jaws_do_not_wait_for_the_arm():
     rates = towards([0.4, 0.0, 0.0, 0.0, 0.0], [-0.4, 0.0, 0.0, 0.15, 0.0005], STEP, FREE, ())
     assert rates == pytest.approx([0.3, 0.0, 0.0, 0.15, 0.0005])

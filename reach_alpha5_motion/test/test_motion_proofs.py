@@ -5,6 +5,7 @@ from motion_drive import drive
 from motion_escape import escape, unfold
 from motion_geometry import compare
 from motion_legs import hold_to_run, in_the_way
+from motion_set_points import follow
 
 
 @pytest.mark.parametrize("seed", range(1000, 1003))
@@ -37,6 +38,14 @@ def test_B5_blocked_by_a_thing_it_stops_before_it_names_it_and_goes_on_when_it_i
     outcome = in_the_way(1000)
     assert outcome.broken == []
     assert outcome.counts["things in the way"] >= 2
+
+
+@pytest.mark.parametrize("seed", range(1000, 1002))
+def test_rule_15_random_set_points_among_random_things_break_no_rule_and_lead_back(seed):
+    outcome = follow(seed, ticks=1500)
+    assert outcome.broken == []
+    assert outcome.counts["set-points compared"] > outcome.counts["ticks"] / 2
+    assert outcome.counts["ways back"] > 0
 
 
 def test_closed_forms_are_what_pinocchio_finds():
