@@ -43,8 +43,14 @@ RECKONING = (
     "reach_alpha5_driver/test/test_straightness.py",
     "reach_alpha5_driver/test/test_supervision.py",
     "reach_alpha5_motion/test",
+    "reach_alpha5_arbiter/test/test_arbiter_broken.py",
+    "reach_alpha5_arbiter/test/test_arbiter_execution.py",
+    "reach_alpha5_arbiter/test/test_arbiter_goals.py",
+    "reach_alpha5_arbiter/test/test_arbiter_journal.py",
     "reach_alpha5_arbiter/test/test_arbiter_rules.py",
     "reach_alpha5_arbiter/test/test_arbiter_search.py",
+    "reach_alpha5_arbiter/test/test_arbiter_spline.py",
+    "reach_alpha5_arbiter/test/test_arbiter_trajectory.py",
     "reach_alpha5_arbiter/test/test_arbiter_walk.py",
 )
 """Files and folders of the second lane: what takes long there, and starts nothing."""

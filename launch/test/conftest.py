@@ -118,6 +118,12 @@ def rig_with(tmp_path):
     return partial(running_rig, tmp_path)
 
 
+@pytest.fixture(scope="module")
+def module_rig_with(tmp_path_factory):
+    """As `rig_with`, for all tests of a module."""
+    return partial(running_rig, tmp_path_factory.mktemp("stack"))
+
+
 @contextmanager
 def running_rig(folder, *, until_ready=True, **arguments):
     """Bring a stack up, and down again; print what it said when something goes wrong.

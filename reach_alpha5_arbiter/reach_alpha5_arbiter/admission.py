@@ -6,13 +6,29 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from reach_alpha5_arbiter.codes import RefusalCode
-from reach_alpha5_arbiter.driver import BLOCKS, Driver
-from reach_alpha5_arbiter.events import Acquire, Command, Return
-from reach_alpha5_arbiter.latches import Latches
+from reach_alpha5_arbiter.config import ArbiterConfig
+from reach_alpha5_arbiter.driver import BLOCKS
+from reach_alpha5_arbiter.events import (
+    Acquire,
+    CloseStream,
+    Command,
+    GoalAsked,
+    OpenStream,
+    Return,
+)
 from reach_alpha5_arbiter.motion import Lease
 from reach_alpha5_arbiter.source import Place, Source
+from reach_alpha5_arbiter.state import State
+from reach_alpha5_arbiter.stream import KINDS, Stream
 from reach_alpha5_arbiter.tables import Liveness
-from reach_alpha5_common.command import MotionCommand, StopLevel, TwistCommand
+from reach_alpha5_arbiter.trajectory import (
+    ErrorCode,
+    Failure,
+    GoalConfig,
+    Posture,
+    goal_problem,
+)
+from reach_alpha5_common.command import JointCommand, MotionCommand, StopLevel, TwistCommand
 from reach_alpha5_common.refusal import Problem
 
 NANO = 1_000_000_000
@@ -20,27 +36,31 @@ NANO = 1_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What a command meets."""
+    """What a command, a goal or a request meets."""
 
-    latches: Latches
-    driver: Driver
-    owner: str | None
-    max_future: float
-    """[s]"""
-    max_twist_lifetime: float
-    """[s]"""
+    state: State
+    config: ArbiterConfig
+
+    @property
+    def owner(self) -> str | None:
+        """Who holds the lease."""
+        return self.state.lease.owner
+
+    @property
+    def has_goal(self) -> bool:
+        """Whether a goal owns the arm, or waits for it."""
+        waiting = self.state.waiting
+        return self.state.errand is not None or (waiting is not None and waiting.goal is not None)
 
 
 def against_command(event: Command, source: Source, situation: Situation) -> Problem | None:
     """Return the first thing that stands against the command, or None."""
-    malformed = event.command.problem() or _against_lifetime(
-        event.command, situation.max_twist_lifetime
-    )
+    malformed = event.command.problem() or _against_lifetime(event.command, situation.config)
     if malformed is not None:
         return malformed
     for code in _against(event, source, situation):
         return code.problem()
-    return None
+    return None if event.command.is_neutral else event.veto
 
 
 def order_after(event: Command, source: Source, problem: Problem | None) -> Place | None:
@@ -76,9 +96,65 @@ def against_return(event: Return, source: Source | None, lease: Lease) -> Proble
     return None
 
 
+def against_open(event: OpenStream, source: Source | None, situation: Situation) -> Problem | None:
+    """Return the first thing that stands against opening a stream, or None."""
+    problem = _against_client(source, event.client_id)
+    if problem is not None:
+        return problem
+    longest = situation.config.stream_idle_timeout
+    if event.kind not in KINDS:
+        return RefusalCode.BAD_STREAM.problem(f"kind {event.kind}")
+    if not 0.0 <= event.idle_timeout <= longest:
+        return RefusalCode.BAD_STREAM.problem(
+            f"idle_timeout is {event.idle_timeout:g} s, the longest {longest:g} s"
+        )
+    for code in _against_motion(situation):
+        return code.problem()
+    if situation.owner not in (None, event.source):
+        return RefusalCode.NOT_OWNER.problem(f"owner: {situation.owner}")
+    if situation.has_goal:
+        return RefusalCode.GOAL_ACTIVE.problem()
+    return RefusalCode.STREAM_OPEN.problem() if situation.state.stream.is_open else None
+
+
+def against_close(event: CloseStream, source: Source | None, stream: Stream) -> Problem | None:
+    """Return the first thing that stands against closing a stream, or None."""
+    problem = _against_client(source, event.client_id)
+    if problem is None and not (
+        stream.is_open_for(event.source) and event.stream_id in (0, stream.id)
+    ):
+        return RefusalCode.NO_STREAM.problem()
+    return problem
+
+
+def against_goal(event: GoalAsked, situation: Situation) -> Failure | None:
+    """Return the first thing that stands against a goal, or None. A hold needs a live source."""
+    goal, state = event.goal, situation.state
+    source = state.sources.get(goal.source)
+    if source is None or goal.source != situation.config.goal_source:
+        return RefusalCode.NOT_GOAL_SOURCE.problem(), ErrorCode.INVALID_GOAL
+    for code in _against_presence(source):
+        return code.problem(), ErrorCode.INVALID_GOAL
+    report = state.driver.report
+    if goal.is_hold:
+        return None
+    for code in _against_goal(source, situation):
+        return code.problem(), ErrorCode.INVALID_GOAL
+    names = report.joint_names if report is not None else ()
+    malformed = goal_problem(goal, names, situation.config.goals)
+    if malformed is not None or event.veto is None:
+        return malformed
+    return event.veto, ErrorCode.INVALID_GOAL
+
+
+def is_seen(posture: Posture | None, now: float, config: GoalConfig) -> bool:
+    """Say whether the joints were measured of late."""
+    return posture is not None and 0.0 <= now - posture.at <= config.feedback_timeout
+
+
 def _against(event: Command, source: Source, situation: Situation) -> Iterator[RefusalCode]:
     yield from _against_presence(source)
-    if event.stamp - event.wall > situation.max_future * NANO:
+    if event.stamp - event.wall > situation.config.max_future * NANO:
         yield RefusalCode.FUTURE_STAMP
     place = Place(event.stamp, event.topic)
     if source.newest is not None and place.is_before(source.newest):
@@ -87,34 +163,69 @@ def _against(event: Command, source: Source, situation: Situation) -> Iterator[R
         return
     if source.newest is not None and place.is_ambiguous_with(source.newest):
         yield RefusalCode.STALE_STAMP
-    if situation.latches.estop is not StopLevel.NONE:
-        yield RefusalCode.ESTOP_LATCHED
-    if situation.latches.is_faulted:
-        yield RefusalCode.FAULT_LATCHED
-    block = BLOCKS.get(situation.driver.standing)
-    if block is not None:
-        yield block[0]
-    if situation.owner not in (None, event.source):
+    yield from _against_motion(situation)
+    # A person whose stick is moved takes the arm from a goal, and from nothing else.
+    preempts = source.config.person and situation.has_goal
+    if situation.owner not in (None, event.source) and not preempts:
         yield RefusalCode.NOT_OWNER
+    yield from _against_stream(event, situation.state.stream)
     if not source.is_armed:
         yield RefusalCode.NEUTRAL_REQUIRED
 
 
-def _against_lifetime(command: MotionCommand, longest: float) -> Problem | None:
-    """Say why a twist could run away: its lifetime is none, or beyond `longest` [s]."""
-    if not isinstance(command, TwistCommand) or command.is_neutral:
+def _against_motion(situation: Situation) -> Iterator[RefusalCode]:
+    """Yield what keeps the arm still, whoever asks."""
+    state = situation.state
+    if state.latches.estop is not StopLevel.NONE:
+        yield RefusalCode.ESTOP_LATCHED
+    if state.latches.is_faulted:
+        yield RefusalCode.FAULT_LATCHED
+    if state.upstream.is_lost:
+        yield RefusalCode.UPSTREAM_LOST
+    block = BLOCKS.get(state.driver.standing)
+    if block is not None:
+        yield block[0]
+
+
+def _against_stream(event: Command, stream: Stream) -> Iterator[RefusalCode]:
+    is_open = stream.is_open_for(event.source)
+    if isinstance(event.command, JointCommand):
+        if not (is_open and stream.has(event.command) and event.stream_id == stream.id):
+            yield RefusalCode.NO_STREAM
+    elif is_open and not stream.has(event.command):
+        yield RefusalCode.STREAM_OPEN
+
+
+def _against_goal(source: Source, situation: Situation) -> Iterator[RefusalCode]:
+    yield from _against_motion(situation)
+    name = source.config.name
+    if situation.owner not in (None, name):
+        yield RefusalCode.LEASE_HELD
+    if situation.state.stream.is_open_for(name):
+        yield RefusalCode.STREAM_OPEN
+    if not source.is_armed:
+        yield RefusalCode.NEUTRAL_REQUIRED
+
+
+def _against_lifetime(command: MotionCommand, config: ArbiterConfig) -> Problem | None:
+    """Say why a twist or a set-point could run away: its lifetime is none, or too long [s]."""
+    bounds = {
+        TwistCommand: (config.max_twist_lifetime, RefusalCode.BAD_LIFETIME),
+        JointCommand: (config.command_lifetime, RefusalCode.BAD_SETPOINT_LIFETIME),
+    }
+    bound = bounds.get(type(command))
+    if bound is None or command.is_neutral:
         return None
+    longest, code = bound
     if 0.0 < command.lifetime <= longest:
         return None
-    return RefusalCode.BAD_LIFETIME.problem(
-        f"lifetime is {command.lifetime:g} s, the longest {longest:g} s"
-    )
+    return code.problem(f"lifetime is {command.lifetime:g} s, the longest {longest:g} s")
 
 
 def _against_presence(source: Source) -> Iterator[RefusalCode]:
     if source.liveness is not Liveness.LIVE:
         yield RefusalCode.SOURCE_NOT_ALIVE
-    if len(source.clients) > 1:
+    if source.voices > 1:
         yield RefusalCode.TWO_CLIENTS
 
 

@@ -1,8 +1,8 @@
 """Every code that the arbiter gives: why it stopped, what it refused, what latched.
 
 This is the one table of them. `docs/arbiter.md` is made from it. The codes of a malformed command
-(`not_finite`, `out_of_range`, `unknown_arm_input`, `two_inputs`, `unknown_pose`, `name_too_long`)
-belong to the command itself and are documented in `reach_alpha5_common.command`.
+(`MALFORMED`) belong to the command itself and are documented in `reach_alpha5_common.command`;
+those of a goal (`BAD_GOAL`), to `trajectory`.
 """
 
 from __future__ import annotations
@@ -10,6 +10,19 @@ from __future__ import annotations
 import enum
 
 from reach_alpha5_common.refusal import Problem
+
+MALFORMED = (
+    *("not_finite", "out_of_range", "unknown_arm_input", "two_inputs", "unknown_pose"),
+    *("name_too_long", "bad_sizes", "too_many_joints", "joint_named_twice"),
+)
+"""Codes of a malformed command."""
+
+BAD_GOAL = (
+    *("unknown_joint", "joint_named_twice", "partial_goal", "too_many_points", "bad_sizes"),
+    *("not_finite", "bad_times", "ends_moving", "bad_tolerance", "start_passed"),
+    *("start_too_far", "start_elsewhere", "no_feedback", "not_supported"),
+)
+"""Codes of a goal that cannot be followed."""
 
 
 class Code(enum.Enum):
@@ -32,6 +45,11 @@ class StopCause(Code):
         "The owner's command asks for no motion. The one stop that leaves time: `ease_time`.",
     )
     LIFETIME_ENDED = ("lifetime_ended", "The lifetime that the owner gave its command is over.")
+    LAPSED = (
+        "lapsed",
+        "The arbiter was held up for `command_lifetime`: what it said last is over in the driver, "
+        "and what was asked for since may wait unheard.",
+    )
     COMMAND_REFUSED = (
         "command_refused",
         "The owner's newest command was refused: the one before it is no longer what it wants.",
@@ -44,7 +62,21 @@ class StopCause(Code):
     TWO_CLIENTS = ("two_clients", "A second client speaks on the owner's topics.")
     LEASE_TAKEN = ("lease_taken", "A person took the lease from the owner.")
     LEASE_RETURNED = ("lease_returned", "The owner gave the lease back.")
-    ESTOP = ("estop", "An e-stop was pressed; it is latched.")
+    STREAM_CLOSED = ("stream_closed", "The stream of the owner was closed.")
+    STREAM_IDLE = ("stream_idle", "No command came on the open stream within its idle time-out.")
+    REPLACED = ("replaced", "A newer goal or command replaces what the owner had asked for.")
+    PREEMPTED = ("preempted", "A person moves the arm while a goal owned it.")
+    GOAL_CANCELED = ("goal_canceled", "The goal was cancelled by its client.")
+    GOAL_REACHED = ("goal_reached", "The goal has reached its end within its tolerances.")
+    GOAL_STALLED = ("goal_stalled", "The jaws do not get on towards their goal: they hold.")
+    PATH_LEFT = ("path_left", "A joint left the path of the goal by more than its tolerance.")
+    GOAL_MISSED = ("goal_missed", "The end of the goal was not met within its tolerances in time.")
+    NO_FEEDBACK = (
+        "no_feedback",
+        "No joint positions within `feedback_timeout` while a goal owns the arm.",
+    )
+    UPSTREAM_LOST = ("upstream_lost", "The upstream link is not heard, or says that it is down.")
+    ESTOP = ("estop", "An e-stop was pressed, or an endpoint objects or lapsed; it is latched.")
     FAULT = ("fault", "A fault latched, or the driver reports a minor one.")
     DRIVER_LOST = ("driver_lost", "The driver's state is not heard any more.")
     DRIVER_INACTIVE = ("driver_inactive", "The driver's lifecycle node is not active any more.")
@@ -106,6 +138,45 @@ class RefusalCode(Code):
         "the stamp is older than that of a command before it, or the same as that of one on "
         "another topic; send a neutral command to go on",
     )
+    BAD_SETPOINT_LIFETIME = (
+        "bad_setpoint_lifetime",
+        "a set-point must say for how long; send a lifetime above 0, and not above "
+        "`command_lifetime`",
+    )
+    NO_STREAM = (
+        "no_stream",
+        "no joint stream of that stream_id is open for this source; call `open_stream` first",
+    )
+    STREAM_OPEN = (
+        "stream_open",
+        "a stream is open, and this is no command of it; send those, or call `close_stream`",
+    )
+    BAD_STREAM = (
+        "bad_stream",
+        "there is no such kind of stream, or no such idle time-out; see StreamStatus and "
+        "`stream_idle_timeout`",
+    )
+    GOAL_ACTIVE = (
+        "goal_active",
+        "a goal owns the arm; cancel it and wait for its result first",
+    )
+    NOT_GOAL_SOURCE = (
+        "not_goal_source",
+        "goals are taken for the source that `goal_source` names; no source is, or it is unknown",
+    )
+    TARGET_REFUSED = ("target_refused", "the check of `target_check` objects to a joint target")
+    UPSTREAM_LOST = (
+        "upstream_lost",
+        "the upstream link is not heard, or says that it is down; see `upstream_timeout`",
+    )
+    UNKNOWN_ENDPOINT = (
+        "unknown_endpoint",
+        "no such e-stop endpoint; add it to the parameter `estop_endpoints`",
+    )
+    ENDPOINT_NOT_CLEAR = (
+        "endpoint_not_clear",
+        "an e-stop endpoint objects or does not check in; see `estop_endpoints` of the state",
+    )
     ESTOP_LATCHED = (
         "estop_latched",
         "an e-stop is latched; find out who pressed it and why, then call `reset`",
@@ -151,7 +222,7 @@ class RefusalCode(Code):
     )
     NEUTRAL_REQUIRED = (
         "neutral_required",
-        "a neutral command must come first; let go of everything once",
+        "a neutral command must come first; let go of everything once, or send an empty goal",
     )
     LEASE_HELD = (
         "lease_held",
@@ -169,6 +240,25 @@ class RefusalCode(Code):
     def problem(self, detail: str = "") -> Problem:
         """Return it as a problem, `detail` in brackets after the meaning."""
         return Problem(self.code, f"{self.meaning} ({detail})" if detail else self.meaning)
+
+
+class Disarmed(Code):
+    """Why what needs an armed source has ended: a goal that waits, an open stream.
+
+    The names are those of `tables.ArmingEvent`.
+    """
+
+    REFUSED = ("refused", "A command of its source was refused.")
+    NOT_LIVE = ("not_live", "Its source fell silent, is gone, or is two.")
+    GRANT = ("grant", "Its source was granted the lease anew.")
+    OUSTED = ("ousted", "Its source lost the lease or returned it.")
+    LAPSED = ("lapsed", "The arbiter was held up, and what it had said for its source lapsed.")
+    LATCH = ("latch", "An e-stop or a fault latched.")
+    RESET = ("reset", "A reset was asked for.")
+    NOT_READY = (
+        "not_ready",
+        "The driver, its arm or the upstream link stopped being ready, or does not obey.",
+    )
 
 
 class FaultCause(Code):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from reach_alpha5_arbiter.endpoint import EndpointConfig
+from reach_alpha5_arbiter.trajectory import GoalConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +26,8 @@ class ArbiterConfig:
     """The arbiter's settings.
 
     Raises:
-        ValueError: no source, two of one name, or a lifetime that the repetition cannot keep up.
+        ValueError: no source, two of one name, a goal source that is none, two endpoints of one
+            name, or a lifetime that the repetition cannot keep up.
     """
 
     sources: tuple[SourceConfig, ...]
@@ -41,6 +45,17 @@ class ArbiterConfig:
     """Longest lifetime [s] that a source may give a twist."""
     ease_time: float = 0.5
     """Time [s] that the driver has to let the motion fade when its owner asks for no more."""
+    goal_source: str = ""
+    """Whose the goals are; empty = goals are refused."""
+    goals: GoalConfig = field(default=GoalConfig())
+    setpoint_period: float = 0.02
+    """Time [s] after which a goal's next set-point is said to the driver."""
+    stream_idle_timeout: float = 1.0
+    """Longest time [s] without a command after which a stream is closed."""
+    endpoints: tuple[EndpointConfig, ...] = ()
+    """E-stop endpoints that must check in."""
+    upstream_timeout: float = 0.0
+    """Silence [s] of the upstream link after which nothing moves; 0 = there is none."""
 
     def __post_init__(self) -> None:
         names = [source.name for source in self.sources]
@@ -48,6 +63,14 @@ class ArbiterConfig:
             raise ValueError("sources is empty; name at least one source")
         if len(set(names)) != len(names):
             raise ValueError(f"sources names one twice: {', '.join(names)}")
+        if self.goal_source and self.goal_source not in names:
+            raise ValueError(
+                f"goal_source is {self.goal_source!r}; it must be one of sources: "
+                f"{', '.join(names)}"
+            )
+        endpoints = [endpoint.name for endpoint in self.endpoints]
+        if len(set(endpoints)) != len(endpoints):
+            raise ValueError(f"estop_endpoints names one twice: {', '.join(endpoints)}")
         if not self.repeat_period <= self.command_lifetime / 2:
             raise ValueError(
                 f"repeat_period is {self.repeat_period:g} s; it must be at most half of "

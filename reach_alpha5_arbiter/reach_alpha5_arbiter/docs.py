@@ -10,9 +10,24 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from reach_alpha5_arbiter.codes import Code, FaultCause, RefusalCode, StopCause
+from reach_alpha5_arbiter.codes import (
+    BAD_GOAL,
+    MALFORMED,
+    Code,
+    Disarmed,
+    FaultCause,
+    RefusalCode,
+    StopCause,
+)
 from reach_alpha5_arbiter.driver import BLOCKS, Standing
-from reach_alpha5_arbiter.parameters import KNOWN_SOURCES, PARAMETERS, source_parameters
+from reach_alpha5_arbiter.endpoint import ENDPOINT, CheckInRefusal
+from reach_alpha5_arbiter.parameters import (
+    KNOWN_SOURCES,
+    PARAMETERS,
+    endpoint_parameters,
+    source_parameters,
+)
+from reach_alpha5_arbiter.stream import StreamEnd
 from reach_alpha5_arbiter.tables import MACHINES, Machine, Word
 from reach_alpha5_common.parameters import markdown
 
@@ -26,7 +41,7 @@ def generated() -> str:
         BEGIN,
         "## State machines",
         "A pair of state and event that is not drawn is illegal: it raises and changes nothing.",
-        *(_machine(machine) for machine in MACHINES),
+        *(_machine(machine) for machine in (*MACHINES, ENDPOINT)),
         "## The driver",
         _table(
             ("standing", "when", "a moving command is refused with", "motion stops with"),
@@ -46,13 +61,23 @@ def generated() -> str:
         "### Fault causes",
         _codes(FaultCause),
         "### Refusals",
-        "Beside these, the codes of a malformed command: `not_finite`, `out_of_range`, "
-        "`unknown_arm_input`, `two_inputs`, `unknown_pose`, `name_too_long`.",
+        f"Beside these, the codes of a malformed command: {_listed(MALFORMED)}; those of a goal "
+        f"that cannot be followed: {_listed(BAD_GOAL)}.",
         _codes(RefusalCode),
+        "Of a check-in of an e-stop endpoint (one with an objection is obeyed all the same):",
+        _codes(CheckInRefusal),
+        "### Ends of goals and streams",
+        "A goal that is stopped has the code of the stop cause, one that is refused that of the "
+        "refusal. Beside these, a goal that waits and a stream that is open end with",
+        _codes(Disarmed),
+        "and a stream also with",
+        _codes(StreamEnd),
         "## Parameters",
         markdown(PARAMETERS).rstrip(),
         "Of each source:",
         *(markdown(source_parameters(name)).rstrip() for name in KNOWN_SOURCES),
+        "Of each e-stop endpoint:",
+        markdown(endpoint_parameters("<name>")),
     ]
     return "\n\n".join(part.rstrip("\n") for part in parts) + "\n\n" + END
 
@@ -85,6 +110,10 @@ def _machine(machine: Machine[Any, Any]) -> str:
         )
     )
     return "\n".join(lines)
+
+
+def _listed(codes: Iterable[str]) -> str:
+    return ", ".join(f"`{code}`" for code in codes)
 
 
 def _codes(codes: type[Code]) -> str:

@@ -6,13 +6,21 @@ import math
 from dataclasses import dataclass, replace
 
 from reach_alpha5_arbiter.tables import ACTIVITY, LEASE, Activity, Tenure
-from reach_alpha5_common.command import CommandKind, DriverCommand, MotionCommand, TwistCommand
+from reach_alpha5_common.command import (
+    CommandKind,
+    DriverCommand,
+    JointCommand,
+    MotionCommand,
+    TwistCommand,
+)
 
 
 def asking(command: MotionCommand, lifetime: float) -> DriverCommand:
     """Return what asks the driver for `command`, for `lifetime` [s]."""
     if isinstance(command, TwistCommand):
         return DriverCommand(CommandKind.TWIST, twist=command, lifetime=lifetime)
+    if isinstance(command, JointCommand):
+        return DriverCommand(CommandKind.JOINT, joint=command, lifetime=lifetime)
     return DriverCommand(CommandKind.INPUT, input=command, lifetime=lifetime)
 
 
@@ -43,7 +51,7 @@ class Motion:
     ends_at: float = math.inf
     """Monotonic time [s] at which the command's own lifetime is over."""
     said_at: float = math.nan
-    """When [s] the command was last said to the driver."""
+    """When [s] the command, or a set-point of the goal, was last said to the driver."""
     overdue_at: float = math.inf
     """Until when [s] feedback has to confirm the stop."""
     joints_rest: bool = False

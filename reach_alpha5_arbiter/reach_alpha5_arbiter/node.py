@@ -7,69 +7,59 @@ demand by its lifetime, so that an arbiter that hangs stops the arm.
 from __future__ import annotations
 
 import math
+import secrets
 import time
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import TwistStamped
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
 from rclpy.duration import Duration
-from rclpy.event_handler import (
-    QoSLivelinessChangedInfo,
-    QoSSubscriptionMatchedInfo,
-    SubscriptionEventCallbacks,
-)
+from rclpy.event_handler import PublisherEventCallbacks, QoSPublisherMatchedInfo
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
-from std_srvs.srv import Trigger
+from std_msgs.msg import Header
 
 from reach_alpha5_arbiter import events
+from reach_alpha5_arbiter.actions import GoalServers
 from reach_alpha5_arbiter.core import MotionArbiter
+from reach_alpha5_arbiter.estop_endpoints import EndpointShell, MotionPermit
+from reach_alpha5_arbiter.journal import Journal
 from reach_alpha5_arbiter.parameters import (
     PARAMETERS,
     check_names,
     config_from,
+    endpoint_names,
+    endpoint_parameters,
     source_parameters,
 )
-from reach_alpha5_arbiter.state import Snapshot
+from reach_alpha5_arbiter.services import Services
+from reach_alpha5_arbiter.snapshot import Snapshot
+from reach_alpha5_arbiter.source_topics import COMMANDS, SourceTopics, UpstreamTopic
+from reach_alpha5_arbiter.tables import FOLLOWING
+from reach_alpha5_arbiter.target_check import TargetCheck
 from reach_alpha5_arbiter.translate import (
     arbiter_state,
     arm_report,
     diagnostics,
     joint_feedback,
 )
-from reach_alpha5_common.command import MotionCommand
-from reach_alpha5_common.messages import (
-    driver_command_message,
-    gripper_command,
-    nanoseconds,
-    stamped_twist_command,
-    time_message,
-    twist_command,
-)
+from reach_alpha5_common.messages import driver_command_message, time_message
 from reach_alpha5_common.node_life import declare, run
-from reach_alpha5_msgs.msg import (
-    ArbiterState,
-    ArmState,
-    ClientHeartbeat,
-    DriverCommand,
-    EStop,
-    GripperCtrl,
-    TwistCtrl,
-)
-from reach_alpha5_msgs.srv import AcquireLease, ReturnLease
+from reach_alpha5_msgs.msg import ArbiterJournal, ArbiterState, ArmState, DriverCommand, EStop
 
-COMMANDS = QoSProfile(depth=10)
-"""Reliable, volatile: a command that nobody was there to hear is not said later."""
 LATEST = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+JOURNAL = QoSProfile(depth=100)
+"""Reliable, volatile; deep enough for a recorder that is busy with its disk."""
 
 STATE_PERIOD = 0.09
 """Least time [s] between two periodic states: at the default tick of 0.05 s, every second tick."""
 DIAGNOSTICS_PERIOD = 1.0
+JOURNAL_MOST = 200
+"""Entries that are published at once, however soon."""
+CHECKPOINT_PERIOD = 5.0
+"""Time [s] between two checkpoints of the journal."""
 LOG_PERIOD = 5.0
 """Time [s] after which the same refusal of the same source is logged again."""
 LEAVE_TIMEOUT = 1.0
@@ -86,93 +76,57 @@ class ArbiterNode(Node):
     def __init__(self, **options: Any) -> None:
         super().__init__("arbiter", **options)
         values = declare(self, PARAMETERS, more_follow=True)
-        names = values["sources"]
-        check_names(names)
-        values |= declare(self, [entry for name in names for entry in source_parameters(name)])
+        names, endpoints = values["sources"], endpoint_names(values)
+        check_names("sources", names)
+        check_names("estop_endpoints", endpoints)
+        further = [entry for name in names for entry in source_parameters(name)]
+        further += [entry for name in endpoints for entry in endpoint_parameters(name)]
+        values |= declare(self, further)
         config = config_from(values)
         self._rest = values["rest_velocity"], values["rest_jaw_velocity"]
-        self._twist_lifetime = values["twist_lifetime"]
-        self._arbiter = MotionArbiter(config)
+        self._session = secrets.randbits(64)
+        self._arbiter = MotionArbiter(config, self._session)
+        self._journal = Journal()
         self._logged: dict[tuple[str, str], float] = {}
 
         self._commands = self.create_publisher(DriverCommand, "driver_command", COMMANDS)
         self._states = self.create_publisher(ArbiterState, "arbiter_state", LATEST)
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
+        self._journals = self.create_publisher(
+            ArbiterJournal,
+            "arbiter_journal",
+            JOURNAL,
+            event_callbacks=PublisherEventCallbacks(matched=self._on_journal_matched),
+        )
+        self._permit = MotionPermit(self)
 
+        check = TargetCheck.named(values["target_check"])
         self.create_subscription(EStop, "estop", self._on_estop, COMMANDS)
         self.create_subscription(ArmState, "arm_state", self._on_arm_state, COMMANDS)
-        for name in values["sources"]:
-            self._listen_to(name)
+        SourceTopics(self, names, values["twist_lifetime"], check, self._handle)
+        if config.upstream_timeout > 0.0:
+            UpstreamTopic(self, self._handle)
+        Services(self, self._handle, self._snapshot)
+        self._endpoints = EndpointShell(self, endpoints, self._handle)
+        self._goals = GoalServers(self, config.goal_source, config.goals, check, self._handle)
 
-        self.create_service(Trigger, "estop", self._serve_estop)
-        self.create_service(Trigger, "reset", self._serve_reset)
-        self.create_service(AcquireLease, "acquire_lease", self._serve_acquire)
-        self.create_service(ReturnLease, "return_lease", self._serve_return)
-
-        self._next_state = self._next_diagnostics = -math.inf
+        self._next_state = self._next_diagnostics = self._next_checkpoint = -math.inf
         # Steady, so that neither a clock that is set nor simulated time holds a watchdog up.
         # One timer for all: waking up costs more than what is done then.
         steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self.create_timer(config.repeat_period, self._tick, clock=steady)
+        self._timer = self.create_timer(config.repeat_period, self._tick, clock=steady)
         self._publish_state()
 
     def close(self) -> None:
         """Send the last stop and wait until the driver has it."""
         self._handle(events.Shutdown())
+        self._permit.say(False, time.monotonic())
         self._publish_state()
+        self._publish_journal()
         self._commands.wait_for_all_acked(Duration(seconds=LEAVE_TIMEOUT))
+        self._journals.wait_for_all_acked(Duration(seconds=LEAVE_TIMEOUT))
 
     # ---- in ------------------------------------------------------------------------------------
-
-    def _listen_to(self, name: str) -> None:
-        for topic, message, read in (
-            ("gripper_ctrl", GripperCtrl, gripper_command),
-            ("twist", TwistStamped, self._read_twist),
-            ("twist_ctrl", TwistCtrl, twist_command),
-        ):
-            heard = partial(self._on_command, name, topic, read)
-            self.create_subscription(message, f"{name}/{topic}", heard, COMMANDS)
-        # The heartbeat alone says who is there, for all topics of commands: a source may use any
-        # of them, and begin and cease to use one, without being gone.
-        self.create_subscription(
-            ClientHeartbeat,
-            f"{name}/heartbeat",
-            partial(self._on_heartbeat, name),
-            COMMANDS,
-            event_callbacks=SubscriptionEventCallbacks(
-                matched=partial(self._on_matched, name),
-                liveliness=partial(self._on_liveliness, name),
-            ),
-        )
-
-    def _read_twist(self, message: TwistStamped) -> MotionCommand:
-        return stamped_twist_command(message.header.frame_id, message.twist, self._twist_lifetime)
-
-    def _on_command(
-        self, name: str, topic: str, read: Callable[[Any], MotionCommand], message: Any
-    ) -> None:
-        self._handle(
-            events.Command(
-                name,
-                read(message),
-                stamp=nanoseconds(message.header.stamp),
-                wall=time.time_ns(),
-                topic=topic,
-            )
-        )
-
-    def _on_heartbeat(self, name: str, message: ClientHeartbeat) -> None:
-        self._handle(events.Heartbeat(name, message.client_id, message.present))
-
-    def _on_matched(self, name: str, info: QoSSubscriptionMatchedInfo) -> None:
-        # Only when nobody is left: of two publishers, the one that went may be the remains of a
-        # process killed long ago, and the watchdog sees soon enough whether it was the other.
-        if info.current_count == 0 and info.current_count_change < 0:
-            self._handle(events.SourceGone(name))
-
-    def _on_liveliness(self, name: str, info: QoSLivelinessChangedInfo) -> None:
-        if info.alive_count == 0 and info.alive_count_change < 0:
-            self._handle(events.SourceGone(name))
 
     def _on_estop(self, message: EStop) -> None:
         self._handle(events.EStopPress(message.level, message.source, message.reason))
@@ -183,69 +137,58 @@ class ArbiterNode(Node):
         self._handle(arm_report(message))
         self._handle(joint_feedback(message, *self._rest))
 
-    def _serve_estop(self, request: Trigger.Request, response: Trigger.Response) -> Any:
-        self._handle(events.EStopPress(EStop.CUT, "service", "the estop service was called"))
-        response.success = True
-        response.message = "latched; call `reset` to clear it"
-        return response
-
-    def _serve_reset(self, request: Trigger.Request, response: Trigger.Response) -> Any:
-        reply = self._ask(events.Reset())
-        response.success, response.message = reply.success, reply.message
-        return response
-
-    def _serve_acquire(
-        self, request: AcquireLease.Request, response: AcquireLease.Response
-    ) -> Any:
-        reply = self._ask(events.Acquire(request.source, request.client_id, request.take))
-        state = self._snapshot()
-        response.success, response.code, response.message = (
-            reply.success,
-            reply.code,
-            reply.message,
-        )
-        response.lease_epoch, response.owner = state.lease_epoch, state.owner
-        return response
-
-    def _serve_return(self, request: ReturnLease.Request, response: ReturnLease.Response) -> Any:
-        reply = self._ask(events.Return(request.source, request.client_id, request.lease_epoch))
-        response.success, response.code, response.message = (
-            reply.success,
-            reply.code,
-            reply.message,
-        )
-        return response
+    def _on_journal_matched(self, info: QoSPublisherMatchedInfo) -> None:
+        self._journal.is_read = info.current_count > 0
+        self._next_checkpoint = -math.inf
 
     def _tick(self) -> None:
         self._handle(events.Tick())
         now = time.monotonic()
+        self._permit.say(self._arbiter.state.is_permitted, now)
         if now >= self._next_state:
             self._next_state = now + STATE_PERIOD
             self._publish_state()
+            self._publish_journal()
         if now >= self._next_diagnostics:
             self._next_diagnostics = now + DIAGNOSTICS_PERIOD
             self._publish_diagnostics()
 
     # ---- out -----------------------------------------------------------------------------------
 
-    def _ask(self, event: events.Event) -> events.Reply:
-        replies = [out for out in self._handle(event) if isinstance(out, events.Reply)]
-        return replies[0]
-
     def _handle(self, event: events.Event) -> list[events.Output]:
-        outputs = self._arbiter.handle(event, time.monotonic())
+        now = time.monotonic()
+        outputs = self._arbiter.handle(event, now)
         # What goes to the driver goes first.
         for output in outputs:
             if isinstance(output, events.Send):
                 message = driver_command_message(output.command)
                 message.header.stamp = self._stamp(time.monotonic())
                 self._commands.publish(message)
+        self._journal.heard(event, now)
+        if len(self._journal) >= JOURNAL_MOST:
+            self._publish_journal()
         for output in outputs:
             if isinstance(output, events.StateChanged):
-                self._states.publish(self._state_message(output.snapshot))
+                self._on_change(output.snapshot)
             elif isinstance(output, events.Refused):
                 self._log(output)
+            elif isinstance(output, events.Challenge):
+                self._endpoints.publish(output, self._stamp(now))
+            elif isinstance(output, (events.GoalProgress, events.GoalEnded)):
+                self._goals.publish(output)
         return outputs
+
+    def _on_change(self, snapshot: Snapshot) -> None:
+        self._permit.say(snapshot.permitted, time.monotonic())
+        self._states.publish(self._state_message(snapshot))
+        config = self._arbiter.config
+        present = (each.name for each in snapshot.sources if each.present)
+        self._goals.watch(config.goal_source in present)
+        # A goal's set-points follow each other faster than a standing command is repeated.
+        follows = snapshot.activity in FOLLOWING
+        period = round((config.setpoint_period if follows else config.repeat_period) * 1e9)
+        if self._timer.timer_period_ns != period:
+            self._timer.timer_period_ns = period
 
     def _log(self, refused: events.Refused) -> None:
         refusal = refused.refusal
@@ -263,7 +206,27 @@ class ArbiterNode(Node):
         self._states.publish(self._state_message(self._snapshot()))
 
     def _state_message(self, snapshot: Snapshot) -> ArbiterState:
-        return arbiter_state(snapshot, self._stamp(time.monotonic()), self._stamp)
+        return arbiter_state(snapshot, time.monotonic(), self._stamp)
+
+    def _publish_journal(self) -> None:
+        """Publish what has gathered, and now and then how the core is."""
+        now, state = time.monotonic(), self._arbiter.state
+        # A goal has many points: writing them takes a time that set-points do not have.
+        has_goal = state.errand is not None or state.waiting is not None
+        if now >= self._next_checkpoint and not has_goal:
+            self._next_checkpoint = now + CHECKPOINT_PERIOD
+            contents = self._arbiter.refusals.contents()
+            self._journal.checkpoint(self._arbiter.config, state, contents)
+        if len(self._journal):
+            batch = self._journal.take()
+            self._journals.publish(
+                ArbiterJournal(
+                    header=Header(stamp=self._stamp(now)),
+                    session=self._session,
+                    first=batch.first,
+                    entries=batch.entries,
+                )
+            )
 
     def _publish_diagnostics(self) -> None:
         self._diagnostics.publish(

@@ -6,10 +6,12 @@ A `Source` is a value. What happens to it gives a new one; nothing here sends or
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from reach_alpha5_arbiter.config import SourceConfig
-from reach_alpha5_arbiter.state import SourceSnapshot
+from reach_alpha5_arbiter.snapshot import SourceSnapshot
 from reach_alpha5_arbiter.tables import (
     ARMING,
     LIVENESS,
@@ -20,7 +22,8 @@ from reach_alpha5_arbiter.tables import (
 )
 
 MAX_CLIENTS = 8
-"""Clients of one source that are told apart. Two are one too many already; memory is bounded."""
+"""Clients and writers of one source that are told apart. Two on one topic are one too many
+already; memory is bounded."""
 
 MAX_CLIENT_ID = 128
 """Longest client id, in characters."""
@@ -43,6 +46,16 @@ class Place:
         return self.stamp == other.stamp and self.topic != other.topic
 
 
+class Heard(NamedTuple):
+    """Somebody who was heard: one writer on one topic, or one client by its heartbeat."""
+
+    topic: str
+    """On which it wrote; of a client: empty."""
+    name: str
+    at: float
+    """Monotonic time [s] of its last word."""
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """A source at one moment."""
@@ -50,8 +63,10 @@ class Source:
     config: SourceConfig
     liveness: Liveness = LIVENESS.initial
     arming: Arming = ARMING.initial
-    clients: tuple[tuple[str, float], ...] = ()
-    """(client id, monotonic time of its last heartbeat), the last one heard at the end."""
+    clients: tuple[Heard, ...] = ()
+    """By their heartbeats, the last one heard at the end."""
+    writers: tuple[Heard, ...] = ()
+    """By their commands, topic by topic, the last one heard at the end."""
     newest: Place | None = None
     """The place of the newest command that was obeyed; None = any is in order."""
     heartbeat_at: float = -math.inf
@@ -62,7 +77,15 @@ class Source:
     @property
     def client_id(self) -> str:
         """The client whose heartbeat was the last; empty = none within the time-out."""
-        return self.clients[-1][0] if self.clients else ""
+        return self.clients[-1].name if self.clients else ""
+
+    @property
+    def voices(self) -> int:
+        """How many clients speak for it, as far as is known: more than one is one too many."""
+        if len(self.writers) < 2:  # as a rule, and this is asked at each event
+            return max(len(self.clients), len(self.writers))
+        topics = Counter(writer.topic for writer in self.writers)
+        return max(len(self.clients), *topics.values())
 
     @property
     def is_armed(self) -> bool:
@@ -75,25 +98,34 @@ class Source:
 
     def heard(self, client_id: str, present: bool, now: float) -> Source:
         """Take a heartbeat."""
-        others = tuple(client for client in self.clients if client[0] != client_id)
         row = LIVENESS.step(self.liveness, LivenessEvent.HERE if present else LivenessEvent.AWAY)
         return replace(
             self,
             liveness=row.then,
-            clients=(*others[1 - MAX_CLIENTS :], (client_id, now)),
+            clients=_with(self.clients, Heard("", client_id, now)),
             heartbeat_at=now,
         )
 
+    def written(self, topic: str, writer: str, now: float) -> Source:
+        """Take that a command came: who wrote it; empty = the middleware does not tell."""
+        if not writer:
+            return self
+        return replace(self, writers=_with(self.writers, Heard(topic, writer, now)))
+
     def silenced(self, event: LivenessEvent) -> Source:
         """Take a LAPSE or a LOST: nobody is heard any more."""
-        return replace(self, liveness=LIVENESS.step(self.liveness, event).then, clients=())
+        then = LIVENESS.step(self.liveness, event).then
+        return replace(self, liveness=then, clients=(), writers=())
 
     def aged(self, now: float) -> Source:
-        """Forget the clients that are not heard any more while another one is."""
-        timeout = self.config.heartbeat_timeout
-        if len(self.clients) < 2 or now - self.clients[0][1] < timeout:
+        """Forget the clients and writers that are not heard any more while another one is."""
+        since = now - self.config.heartbeat_timeout
+        # The only client is told of until the watchdog lapses.
+        clients = self.clients if len(self.clients) < 2 else _heard_after(since, self.clients)
+        writers = _heard_after(since, self.writers)
+        if len(clients) == len(self.clients) and len(writers) == len(self.writers):
             return self
-        return replace(self, clients=tuple(c for c in self.clients if now - c[1] < timeout))
+        return replace(self, clients=clients, writers=writers)
 
     def armed_by(self, event: ArmingEvent) -> Source:
         """Take something that arms or disarms."""
@@ -111,10 +143,20 @@ class Source:
             heartbeat_age=_age(self.heartbeat_at, now),
             command_age=_age(self.command_at, now),
             client_id=self.client_id,
-            clients=len(self.clients),
+            clients=self.voices,
             commands=self.commands,
             refusals=self.refusals,
         )
+
+
+def _with(heard: tuple[Heard, ...], new: Heard) -> tuple[Heard, ...]:
+    """Return who was heard, `new` at the end, and no more than are told apart."""
+    others = tuple(old for old in heard if old[:2] != new[:2])
+    return *others[1 - MAX_CLIENTS :], new
+
+
+def _heard_after(since: float, heard: tuple[Heard, ...]) -> tuple[Heard, ...]:
+    return tuple(old for old in heard if old.at > since)
 
 
 def _age(at: float, now: float) -> float:

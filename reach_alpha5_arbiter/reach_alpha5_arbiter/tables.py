@@ -24,7 +24,8 @@ class Word(enum.Enum):
     """What a transition says to the driver."""
 
     NOTHING = "nothing"
-    MOTION = "INPUT or TWIST"
+    MOTION = "INPUT, TWIST or JOINT"
+    SETPOINT = "JOINT"
     EASE = "STOP within ease_time"
     STOP = "STOP at once"
 
@@ -106,13 +107,14 @@ class ArmingEvent(enum.Enum):
     """What arms a source and everything that disarms it (rule 3)."""
 
     NEUTRAL = "a neutral command, accepted"
-    REFUSED = "a command of the source was refused"
+    REFUSED = "a command of the source was refused; a refused goal is not one"
     NOT_LIVE = "its heartbeat lapsed, it is gone, or it is two"
     GRANT = "the lease was acquired or taken by service"
-    OUSTED = "the lease was taken from it or returned by it"
+    OUSTED = "the lease was taken from it, returned by it, or its stream was closed"
+    LAPSED = "the arbiter was held up, and what it had said for the source lapsed in the driver"
     LATCH = "an e-stop or a fault latched"
     RESET = "a reset"
-    NOT_READY = "the driver or its arm stopped being ready, or does not obey"
+    NOT_READY = "the driver, its arm or the upstream link stopped being ready, or does not obey"
 
 
 class Tenure(enum.Enum):
@@ -127,10 +129,29 @@ class LeaseEvent(enum.Enum):
 
     FIRST_MOVE = "a moving command of an armed source while nobody holds the lease"
     ACQUIRE = "the acquire service while nobody holds the lease"
+    GOAL = "a goal of the armed goal source while nobody holds the lease"
+    STREAM = "a stream is opened while nobody holds the lease"
     TAKE = "the acquire service with `take`, by a person"
-    RETURN = "the return service"
+    PREEMPT = "a moving command of an armed person while a goal owns the arm"
+    RETURN = "the return service, or a stream of the owner that is closed"
     IDLE = "the owner asked for no motion for its `idle_release`"
     LOST = "the owner is not live any more"
+
+
+class StreamState(enum.Enum):
+    """Whether a stream of commands is open."""
+
+    CLOSED = "what comes on it is refused"
+    OPEN = "what comes on it is arbitrated"
+
+
+class StreamEvent(enum.Enum):
+    """What opens and closes a stream."""
+
+    OPEN = "the service `open_stream`"
+    CLOSE = "the service `close_stream`"
+    IDLE = "no command of its kind within its idle time-out"
+    ENDED = "its source was disarmed by anything but a refused command"
 
 
 class Activity(enum.Enum):
@@ -138,6 +159,9 @@ class Activity(enum.Enum):
 
     STILL = "nothing asks for motion, or nothing may"
     JOGGING = "the owner's command stands"
+    TRAJECTORY = "a goal owns the arm: its set-points are said"
+    SLOWING = "the goal is to end: its set-points slow down along its path"
+    CONCLUDING = "the driver was told to stop at once, and the goal has not really ended yet"
     EASING = "the driver was told to let the motion fade and then to stop; not confirmed yet"
     ENDING = "the driver was told to stop at once; not confirmed yet"
 
@@ -146,6 +170,8 @@ class ActivityEvent(enum.Enum):
     """What changes the activity."""
 
     MOVE = "a moving command that nothing stands against"
+    FOLLOW = "the next set-point of the goal"
+    SLOW = "the goal is cancelled, replaced or preempted"
     EASE = "the owner asks for no motion, and nothing else stands against it"
     HALT = "any other reason to be still"
     INSIST = "a stop that is always said: e-stop, driver heard, exit"
@@ -214,10 +240,24 @@ LEASE: Machine[Tenure, LeaseEvent] = Machine(
     (
         Row(Tenure.FREE, LeaseEvent.FIRST_MOVE, Tenure.HELD),
         Row(Tenure.FREE, LeaseEvent.ACQUIRE, Tenure.HELD),
+        Row(Tenure.FREE, LeaseEvent.GOAL, Tenure.HELD),
+        Row(Tenure.FREE, LeaseEvent.STREAM, Tenure.HELD),
         Row(Tenure.HELD, LeaseEvent.TAKE, Tenure.HELD),
+        Row(Tenure.HELD, LeaseEvent.PREEMPT, Tenure.HELD),
         Row(Tenure.HELD, LeaseEvent.RETURN, Tenure.FREE),
         Row(Tenure.HELD, LeaseEvent.IDLE, Tenure.FREE),
         Row(Tenure.HELD, LeaseEvent.LOST, Tenure.FREE),
+    ),
+)
+
+STREAM: Machine[StreamState, StreamEvent] = Machine(
+    "stream",
+    StreamState.CLOSED,
+    (
+        Row(StreamState.CLOSED, StreamEvent.OPEN, StreamState.OPEN),
+        Row(StreamState.OPEN, StreamEvent.CLOSE, StreamState.CLOSED),
+        Row(StreamState.OPEN, StreamEvent.IDLE, StreamState.CLOSED),
+        Row(StreamState.OPEN, StreamEvent.ENDED, StreamState.CLOSED),
     ),
 )
 
@@ -226,6 +266,7 @@ ACTIVITY: Machine[Activity, ActivityEvent] = Machine(
     Activity.STILL,
     (
         Row(Activity.STILL, ActivityEvent.MOVE, Activity.JOGGING, Word.MOTION),
+        Row(Activity.STILL, ActivityEvent.FOLLOW, Activity.TRAJECTORY, Word.SETPOINT),
         Row(Activity.STILL, ActivityEvent.EASE, Activity.STILL),
         Row(Activity.STILL, ActivityEvent.HALT, Activity.STILL),
         Row(Activity.STILL, ActivityEvent.INSIST, Activity.STILL, Word.STOP),
@@ -233,6 +274,23 @@ ACTIVITY: Machine[Activity, ActivityEvent] = Machine(
         Row(Activity.JOGGING, ActivityEvent.EASE, Activity.EASING, Word.EASE),
         Row(Activity.JOGGING, ActivityEvent.HALT, Activity.ENDING, Word.STOP),
         Row(Activity.JOGGING, ActivityEvent.INSIST, Activity.ENDING, Word.STOP),
+        Row(Activity.TRAJECTORY, ActivityEvent.FOLLOW, Activity.TRAJECTORY, Word.SETPOINT),
+        Row(Activity.TRAJECTORY, ActivityEvent.SLOW, Activity.SLOWING),
+        Row(Activity.TRAJECTORY, ActivityEvent.EASE, Activity.SLOWING),
+        Row(Activity.TRAJECTORY, ActivityEvent.HALT, Activity.CONCLUDING, Word.STOP),
+        Row(Activity.TRAJECTORY, ActivityEvent.INSIST, Activity.CONCLUDING, Word.STOP),
+        Row(Activity.SLOWING, ActivityEvent.FOLLOW, Activity.SLOWING, Word.SETPOINT),
+        Row(Activity.SLOWING, ActivityEvent.SLOW, Activity.SLOWING),
+        Row(Activity.SLOWING, ActivityEvent.EASE, Activity.SLOWING),
+        Row(Activity.SLOWING, ActivityEvent.HALT, Activity.CONCLUDING, Word.STOP),
+        Row(Activity.SLOWING, ActivityEvent.INSIST, Activity.CONCLUDING, Word.STOP),
+        # No MOVE and no FOLLOW here: what comes next waits until the goal has really ended.
+        Row(Activity.CONCLUDING, ActivityEvent.SLOW, Activity.CONCLUDING),
+        Row(Activity.CONCLUDING, ActivityEvent.EASE, Activity.CONCLUDING),
+        Row(Activity.CONCLUDING, ActivityEvent.HALT, Activity.CONCLUDING),
+        Row(Activity.CONCLUDING, ActivityEvent.INSIST, Activity.CONCLUDING, Word.STOP),
+        Row(Activity.CONCLUDING, ActivityEvent.REST, Activity.STILL),
+        Row(Activity.CONCLUDING, ActivityEvent.OVERDUE, Activity.STILL, Word.STOP),
         Row(Activity.EASING, ActivityEvent.MOVE, Activity.JOGGING, Word.MOTION),
         Row(Activity.EASING, ActivityEvent.EASE, Activity.EASING),
         # What comes while the motion fades does not wait until it has.
@@ -249,4 +307,16 @@ ACTIVITY: Machine[Activity, ActivityEvent] = Machine(
     ),
 )
 
-MACHINES = (ESTOP, FAULT, LIVENESS, ARMING, LEASE, ACTIVITY)
+MACHINES = (ESTOP, FAULT, LIVENESS, ARMING, LEASE, STREAM, ACTIVITY)
+
+FOLLOWING = frozenset({Activity.TRAJECTORY, Activity.SLOWING})
+"""A goal's set-points are said."""
+
+GOAL_PHASES = FOLLOWING | {Activity.CONCLUDING}
+"""A goal owns the arm."""
+
+MOVING = FOLLOWING | {Activity.JOGGING}
+"""Motion is asked of the driver."""
+
+UNCONFIRMED = frozenset({Activity.CONCLUDING, Activity.EASING, Activity.ENDING})
+"""A stop was said and feedback has not confirmed it yet."""

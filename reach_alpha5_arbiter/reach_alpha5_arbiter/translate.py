@@ -8,8 +8,10 @@ from collections.abc import Callable
 from builtin_interfaces.msg import Duration, Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
+from reach_alpha5_arbiter.estop_endpoints import endpoint_status
 from reach_alpha5_arbiter.events import ArmReport, JointFeedback
-from reach_alpha5_arbiter.state import Snapshot, SourceSnapshot
+from reach_alpha5_arbiter.snapshot import Snapshot, SourceSnapshot
+from reach_alpha5_arbiter.stream import Stream
 from reach_alpha5_arbiter.tables import Activity
 from reach_alpha5_common.messages import duration, refusal_message
 from reach_alpha5_msgs import msg
@@ -20,7 +22,10 @@ JAWS = "axis_a"
 ACTIVITIES = {
     Activity.STILL: msg.ArbiterState.STILL,
     Activity.JOGGING: msg.ArbiterState.JOGGING,
+    Activity.TRAJECTORY: msg.ArbiterState.TRAJECTORY,
+    Activity.SLOWING: msg.ArbiterState.TRAJECTORY,
     # To others a stop is a stop: it was sent, and is not confirmed yet.
+    Activity.CONCLUDING: msg.ArbiterState.ENDING,
     Activity.EASING: msg.ArbiterState.ENDING,
     Activity.ENDING: msg.ArbiterState.ENDING,
 }
@@ -41,6 +46,7 @@ def arm_report(message: msg.ArmState) -> ArmReport:
         fault_causes=tuple(message.fault_causes),
         holds=tuple(message.holds),
         service_mode=message.service_mode,
+        joint_names=tuple(joint.name for joint in message.joints),
     )
 
 
@@ -62,9 +68,10 @@ def joint_feedback(
     )
 
 
-def arbiter_state(snapshot: Snapshot, now: Time, stamp: Stamp) -> msg.ArbiterState:
-    """Return the message of a snapshot taken at wall-clock time `now`."""
-    refusal, cause = snapshot.last_refusal, snapshot.last_stop_cause
+def arbiter_state(snapshot: Snapshot, now: float, stamp: Stamp) -> msg.ArbiterState:
+    """Return the message of a snapshot taken at monotonic time `now` [s]."""
+    cause, asked, goal = snapshot.last_stop_cause, snapshot.asked, snapshot.goal
+    refusals = [refusal_message(refusal, stamp(refusal.at)) for refusal in snapshot.refusals]
     message = msg.ArbiterState(
         owner=snapshot.owner,
         lease_epoch=snapshot.lease_epoch,
@@ -78,15 +85,43 @@ def arbiter_state(snapshot: Snapshot, now: Time, stamp: Stamp) -> msg.ArbiterSta
         fault_causes=list(snapshot.fault_causes),
         driver_connected=snapshot.driver_connected,
         stops=snapshot.stops,
+        last_refusal=refusals[0] if refusals else msg.Refusal(),
+        earlier_refusals=refusals[1:],
         sources=[_source_status(source) for source in snapshot.sources],
+        asked_by=asked.source,
+        asked_granted=asked.granted,
+        stream=_stream_status(snapshot.stream, now),
+        goal=msg.GoalStatus(
+            id=goal.id,
+            action=goal.action,
+            source=goal.source,
+            state=int(goal.phase),
+            elapsed=goal.elapsed,
+            duration=goal.duration,
+            code=goal.code,
+        ),
+        estop_endpoints=[endpoint_status(endpoint, now) for endpoint in snapshot.endpoints],
+        upstream_lost=snapshot.upstream_lost,
     )
-    message.header.stamp = now
+    message.header.stamp = stamp(now)
+    if asked.source:
+        message.asked_stamp = stamp(asked.at)
     if cause is not None:
         message.last_stop_cause = cause.code
         message.last_stop_stamp = stamp(snapshot.last_stop_at)
-    if refusal is not None:
-        message.last_refusal = refusal_message(refusal, stamp(refusal.at))
     return message
+
+
+def _stream_status(stream: Stream, now: float) -> msg.StreamStatus:
+    return msg.StreamStatus(
+        open=stream.is_open,
+        kind=int(stream.kind),
+        source=stream.source,
+        stream_id=stream.id,
+        commands=stream.commands,
+        idle_age=now - stream.heard_at if stream.is_open else math.nan,
+        closed_because=stream.closed_because,
+    )
 
 
 def diagnostics(

@@ -9,7 +9,7 @@ from reach_alpha5_arbiter.codes import StopCause
 from reach_alpha5_arbiter.config import ArbiterConfig, SourceConfig
 from reach_alpha5_arbiter.core import MotionArbiter
 from reach_alpha5_arbiter.driver import ArmCondition
-from reach_alpha5_arbiter.state import Snapshot, SourceSnapshot
+from reach_alpha5_arbiter.snapshot import Snapshot, SourceSnapshot
 from reach_alpha5_arbiter.tables import Activity
 from reach_alpha5_common.command import (
     STILL,
@@ -42,6 +42,8 @@ TWIST = TwistCommand("tool", linear=(0.0, 0.0, 0.05), lifetime=0.4)
 TWIST_HELD = TwistCommand("tool")
 NONSENSE = GripperCommand(arm_input=ArmInput.CARTESIAN, cartesian=Cartesian(x=float("nan")))
 
+JOINTS = ("axis_e", "axis_d", "axis_c", "axis_b", "axis_a")
+
 WALL = 1_700_000_000_000_000_000
 DAY = 86_400_000_000_000
 HOUR = 3_600_000_000_000
@@ -62,7 +64,7 @@ def report(
     """A driver's report, by default of an arm that is ready and still."""
     level = emo_level or 2 * emo
     return events.ArmReport(
-        int(state), powered, emo, level, epoch, active, causes, holds, service_mode
+        int(state), powered, emo, level, epoch, active, causes, holds, service_mode, JOINTS
     )
 
 

@@ -374,7 +374,7 @@ def test_the_state_is_there_for_a_late_reader_and_diagnostics_name_the_node(peer
     late: list[ArbiterState] = []
     peers.create_subscription(ArbiterState, "arbiter_state", late.append, LATEST)
     until(lambda: late, "the state, late")
-    assert [source.name for source in late[0].sources] == ["teleop", "console", "app"]
+    assert [source.name for source in late[0].sources] == ["teleop", "console", "app", "planner"]
     until(
         lambda: any(
             status.name == f"{NAMESPACE}/arbiter: arbiter"

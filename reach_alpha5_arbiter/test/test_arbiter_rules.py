@@ -414,12 +414,21 @@ def test_rule6_no_demand_reaches_beyond_the_watchdog_of_its_source() -> None:
 def test_rule6_a_late_command_does_not_revive_a_source_that_lapsed_without_a_tick() -> None:
     bench = Bench()
     bench.jog()
-    bench.now += 0.4
-    bench.hear(report())
+    bench.wait(0.4)
     bench.now += 0.2
     out = bench.command(PAD, RIGHT)
     assert stops(out) == [StopCause.SOURCE_SILENT]
     assert refused(out) == ["source_not_alive"]
+
+
+def test_an_arbiter_that_was_held_up_lets_nothing_go_on_that_lapsed_in_the_driver() -> None:
+    bench = Bench()
+    bench.jog()
+    bench.now += 0.3
+    out = bench.hear(bench.beat(PAD), report(), events.Tick())
+    assert stops(out) == [StopCause.LAPSED]
+    # What waited in its queue while it was held up may have been said by a stick long let go of.
+    assert refused(bench.command(PAD, RIGHT)) == ["neutral_required"]
 
 
 def test_rule6_an_older_command_is_dropped_and_its_sender_must_be_neutral() -> None:
@@ -515,7 +524,7 @@ def test_S2_a_twist_that_could_run_away_is_refused_and_ends_what_was_before(
     bench.jog(PAD, TWIST)
     out = bench.command(PAD, replace(TWIST, lifetime=lifetime))
     assert (refused(out), stops(out)) == (["bad_lifetime"], [StopCause.COMMAND_REFUSED])
-    refusal = bench.state.last_refusal
+    refusal = bench.state.refusals[0]
     assert refusal is not None
     assert "the longest 2 s" in refusal.reason
     assert refused(bench.command(PAD, TWIST)) == ["neutral_required"]
@@ -832,7 +841,7 @@ def test_rule10_a_malformed_command_is_refused_counted_and_ends_the_one_before_i
     out = bench.command(PAD, NONSENSE)
     assert (refused(out), stops(out)) == (["not_finite"], [StopCause.COMMAND_REFUSED])
     bench.command(PAD, NONSENSE)
-    refusal = bench.state.last_refusal
+    refusal = bench.state.refusals[0]
     assert refusal is not None
     assert (refusal.code, refusal.source, refusal.count) == ("not_finite", PAD, 2)
     assert bench.source(PAD).refusals == 2

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from reach_alpha5_arbiter.codes import Code, FaultCause, RefusalCode, StopCause
+from reach_alpha5_arbiter.codes import Code, Disarmed, FaultCause, RefusalCode, StopCause
 from reach_alpha5_arbiter.docs import generated, spliced
 from reach_alpha5_arbiter.parameters import (
     KNOWN_SOURCES,
@@ -19,9 +19,14 @@ from reach_alpha5_arbiter.parameters import (
     config_from,
     source_parameters,
 )
+from reach_alpha5_arbiter.stream import StreamEnd
 from reach_alpha5_arbiter.tables import (
     ACTIVITY,
+    FOLLOWING,
+    GOAL_PHASES,
     MACHINES,
+    MOVING,
+    UNCONFIRMED,
     Activity,
     ActivityEvent,
     IllegalTransition,
@@ -48,16 +53,30 @@ def test_a_pair_that_is_not_listed_is_illegal() -> None:
         ACTIVITY.step(Activity.STILL, ActivityEvent.REST)
 
 
-def test_rule9_the_tables_say_a_stop_exactly_when_jogging_ends_or_when_it_is_insisted_on() -> None:
+def test_rule9_the_tables_say_a_stop_exactly_when_motion_ends_or_when_it_is_insisted_on() -> None:
     said = {(row.state, row.event) for row in ACTIVITY.rows if row.word in (Word.STOP, Word.EASE)}
     edges = {
         (row.state, row.event)
         for row in ACTIVITY.rows
-        if row.state is Activity.JOGGING and row.then is not Activity.JOGGING
+        if row.state in MOVING and row.then not in MOVING
     }
     insisted = {(state, ActivityEvent.INSIST) for state in Activity}
-    overdue = {(state, ActivityEvent.OVERDUE) for state in (Activity.EASING, Activity.ENDING)}
+    overdue = {(state, ActivityEvent.OVERDUE) for state in UNCONFIRMED}
     assert said == edges | insisted | overdue | {(Activity.EASING, ActivityEvent.HALT)}
+
+
+def test_C6_what_comes_after_a_goal_cannot_begin_before_it_has_really_ended() -> None:
+    begins = {
+        (row.state, row.event)
+        for row in ACTIVITY.rows
+        if row.event in (ActivityEvent.MOVE, ActivityEvent.FOLLOW)
+    }
+    assert {state for state, event in begins if event is ActivityEvent.MOVE} == (
+        set(Activity) - GOAL_PHASES
+    )
+    assert {state for state, event in begins if event is ActivityEvent.FOLLOW} == (
+        FOLLOWING | {Activity.STILL}
+    )
 
 
 def test_the_tables_let_motion_fade_only_when_it_is_under_way_and_its_owner_asks_for_no_more() -> (
@@ -68,7 +87,7 @@ def test_the_tables_let_motion_fade_only_when_it_is_under_way_and_its_owner_asks
     ] == [(Activity.JOGGING, ActivityEvent.EASE, Activity.EASING)]
 
 
-@pytest.mark.parametrize("codes", [StopCause, RefusalCode, FaultCause])
+@pytest.mark.parametrize("codes", [StopCause, RefusalCode, FaultCause, Disarmed, StreamEnd])
 def test_codes_are_unique_and_explained(codes: type[Code]) -> None:
     names = [code.code for code in codes]
     assert len(set(names)) == len(names)
@@ -112,9 +131,9 @@ def test_the_parameters_make_the_configuration() -> None:
 @pytest.mark.parametrize("name", ["", "a/b", "a b", "3d", "é"])
 def test_a_source_name_that_cannot_be_a_topic_is_refused(name: str) -> None:
     with pytest.raises(ParameterError, match="sources"):
-        check_names([name])
+        check_names("sources", [name])
 
 
 def test_a_source_that_is_named_twice_is_refused_before_anything_is_declared() -> None:
     with pytest.raises(ParameterError, match="twice"):
-        check_names(["teleop", "teleop"])
+        check_names("sources", ["teleop", "teleop"])

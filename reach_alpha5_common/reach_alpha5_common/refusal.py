@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,15 @@ class Refusal:
     """Monotonic time of the refusal, in seconds."""
 
 
+@dataclass(frozen=True, slots=True)
+class Refusals:
+    """What a log holds at one moment. Keys are (code, source)."""
+
+    counts: dict[tuple[str, str], int] = field(default_factory=dict)
+    last: dict[tuple[str, str], Refusal] = field(default_factory=dict)
+    """The last one of each that is kept, oldest first."""
+
+
 class RefusalLog:
     """Counts refusals by code and source, and keeps the last ones. Memory is bounded."""
 
@@ -38,10 +47,16 @@ class RefusalLog:
 
     OTHERS = "(others)"
 
-    def __init__(self) -> None:
-        self._counts: Counter[tuple[str, str]] = Counter()
-        self._kept: dict[tuple[str, str], Refusal] = {}
-        self.total = 0
+    def __init__(self, contents: Refusals | None = None) -> None:
+        """Begin with nothing refused, or go on from what another log held."""
+        contents = contents or Refusals()
+        self._counts = Counter(contents.counts)
+        self._kept = dict(contents.last)
+        self.total = sum(self._counts.values())
+
+    def contents(self) -> Refusals:
+        """Return what it holds."""
+        return Refusals(dict(self._counts), dict(self._kept))
 
     def refuse(self, problem: Problem, source: str, now: float) -> Refusal:
         """Count and keep a refusal of `source` at monotonic time `now` [s]."""

@@ -54,3 +54,25 @@ def test_the_copy_of_the_counters_is_not_the_counters() -> None:
     log.refuse(NAN, "pad", 1.0)
     log.counts().clear()
     assert log.counts() == {("not_finite", "pad"): 1}
+
+
+def test_a_log_goes_on_from_what_another_one_held():
+    log = RefusalLog()
+    log.refuse(Problem("stale", "old"), "pad", 1.0)
+    twin = RefusalLog(log.contents())
+    assert twin.latest == log.latest
+    again = twin.refuse(Problem("stale", "old"), "pad", 2.0)
+    assert again.count == 2
+    assert twin.total == 2
+    assert log.total == 1
+
+
+def test_the_last_refusal_of_each_source_and_code_is_kept_newest_first_and_not_for_ever():
+    log = RefusalLog()
+    for number in range(RefusalLog.MAX_KEPT + 3):
+        log.refuse(Problem(f"code_{number}", ""), "pad", float(number))
+    log.refuse(Problem("code_5", "again"), "pad", 99.0)
+    assert log.last.reason == "again"
+    assert [refusal.code for refusal in log.latest][:2] == ["code_5", "code_10"]
+    assert len(log.latest) == RefusalLog.MAX_KEPT
+    assert len({refusal.code for refusal in log.latest}) == RefusalLog.MAX_KEPT

@@ -1,0 +1,170 @@
+"""The actions `follow_joint_trajectory` and `gripper_cmd`, and what is measured while they matter.
+
+Every goal is accepted by the action, and what is wrong with it ends it at once: a rejection has no
+room for a reason, the result has. Of a trajectory it carries the action's code, and ours with its
+reason; of the gripper there is none to carry it in, so that `ArbiterState` and the log tell it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+from control_msgs.action import FollowJointTrajectory, GripperCommand
+from rclpy.action import ActionServer, CancelResponse
+from rclpy.action.server import ServerGoalHandle
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from rclpy.subscription import Subscription
+from rclpy.task import Future
+from sensor_msgs.msg import JointState
+
+from reach_alpha5_arbiter import events
+from reach_alpha5_arbiter.errand import GoalOutcome
+from reach_alpha5_arbiter.goal_messages import (
+    gripper_feedback,
+    gripper_goal,
+    gripper_result,
+    posture,
+    trajectory_feedback,
+    trajectory_goal,
+    trajectory_result,
+)
+from reach_alpha5_arbiter.target_check import TargetCheck
+from reach_alpha5_arbiter.trajectory import Goal, GoalConfig, GoalKind
+from reach_alpha5_common.messages import time_message
+
+FEEDBACK_PERIOD = 0.09
+"""Least time [s] between two feedbacks of an action: about 10 Hz."""
+
+MEASUREMENTS = QoSProfile(depth=1)
+"""Reliable, volatile: only the newest posture counts."""
+
+FEEDBACKS: dict[GoalKind, Callable[..., Any]] = {
+    GoalKind.TRAJECTORY: trajectory_feedback,
+    GoalKind.GRIPPER: gripper_feedback,
+}
+RESULTS: dict[GoalKind, Callable[..., Any]] = {
+    GoalKind.TRAJECTORY: trajectory_result,
+    GoalKind.GRIPPER: gripper_result,
+}
+
+
+class Client(NamedTuple):
+    """A goal that has not ended yet, as the action knows it."""
+
+    kind: GoalKind
+    handle: ServerGoalHandle[Any, Any, Any]
+    end: Future[events.GoalEnded]
+
+
+class GoalServers:
+    """Both actions, in the executor of their node."""
+
+    def __init__(
+        self,
+        node: Node,
+        source: str,
+        config: GoalConfig,
+        check: TargetCheck,
+        handle: Callable[[events.Event], object],
+    ) -> None:
+        """Serve on `node`.
+
+        Args:
+            node: whose actions they are.
+            source: whose goals they are.
+            config: what a goal gets that does not say.
+            check: of joint targets.
+            handle: takes the events. What comes of them is handed to `publish`, which may happen
+                before it returns.
+        """
+        self._node = node
+        self._source = source
+        self._config = config
+        self._check = check
+        self._handle = handle
+        self._clients: dict[str, Client] = {}
+        self._next_feedback = 0.0
+        self._joint_states: Subscription[JointState] | None = None
+        for kind, action in (
+            (GoalKind.TRAJECTORY, FollowJointTrajectory),
+            (GoalKind.GRIPPER, GripperCommand),
+        ):
+            ActionServer(
+                node,
+                action,
+                kind.value,
+                self._execute,
+                handle_accepted_callback=partial(self._on_goal, kind),
+                cancel_callback=self._on_cancel,
+            )
+
+    def watch(self, on: bool) -> None:
+        """Listen to `joint_states`, or cease to: it wakes us often and rarely matters."""
+        if on and self._joint_states is None:
+            self._joint_states = self._node.create_subscription(
+                JointState, "joint_states", self._on_joint_state, MEASUREMENTS
+            )
+        elif not on and self._joint_states is not None:
+            self._node.destroy_subscription(self._joint_states)
+            self._joint_states = None
+
+    def publish(self, output: events.GoalProgress | events.GoalEnded) -> None:
+        """Tell the client of a goal how it goes, or how it ended."""
+        if isinstance(output, events.GoalProgress):
+            self._tell_progress(output)
+        elif (client := self._clients.get(output.goal_id)) is not None:
+            client.end.set_result(output)
+
+    def _on_goal(self, kind: GoalKind, handle: ServerGoalHandle[Any, Any, Any]) -> None:
+        goal = self._read(kind, handle)
+        self._clients[goal.id] = Client(kind, handle, Future())
+        veto = self._check.of_goal(goal) if kind is GoalKind.TRAJECTORY else None
+        self._handle(events.GoalAsked(goal, veto))
+        handle.execute()
+
+    def _read(self, kind: GoalKind, handle: ServerGoalHandle[Any, Any, Any]) -> Goal:
+        if kind is GoalKind.GRIPPER:
+            return gripper_goal(handle.request, _id(handle), self._source, self._config)
+        return trajectory_goal(
+            handle.request, _id(handle), self._source, time.time_ns(), self._config
+        )
+
+    def _on_cancel(self, handle: ServerGoalHandle[Any, Any, Any]) -> CancelResponse:
+        self._handle(events.GoalCancelled(_id(handle)))
+        return CancelResponse.ACCEPT
+
+    async def _execute(self, handle: ServerGoalHandle[Any, Any, Any]) -> Any:
+        client = self._clients[_id(handle)]
+        ended = await client.end
+        assert ended is not None
+        del self._clients[_id(handle)]
+        if ended.ending.outcome is GoalOutcome.SUCCEEDED:
+            handle.succeed()
+        elif ended.ending.outcome is GoalOutcome.CANCELED and handle.is_cancel_requested:
+            handle.canceled()
+        else:
+            handle.abort()  # an action is canceled by its client and by nobody else
+        return RESULTS[client.kind](ended)
+
+    def _on_joint_state(self, message: JointState) -> None:
+        seen = posture(message, time.time_ns(), time.monotonic())
+        if seen is not None:
+            self._handle(events.PostureSeen(seen))
+
+    def _tell_progress(self, progress: events.GoalProgress) -> None:
+        now = time.monotonic()
+        client = self._clients.get(progress.execution.goal.id)
+        if client is None or now < self._next_feedback:
+            return
+        self._next_feedback = now + FEEDBACK_PERIOD
+        age = round((now - progress.posture.at) * 1e9)
+        stamp = time_message(time.time_ns() - age)
+        client.handle.publish_feedback(FEEDBACKS[client.kind](progress, stamp))
+
+
+def _id(handle: ServerGoalHandle[Any, Any, Any]) -> str:
+    return bytes(handle.goal_id.uuid).hex()

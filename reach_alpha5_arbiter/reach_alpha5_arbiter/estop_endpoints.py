@@ -1,0 +1,111 @@
+"""The arbiter's side of its e-stop endpoints on ROS: topics, events, the word for a relay.
+
+A software stop. Not safety-rated.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from builtin_interfaces.msg import Time
+from rclpy.event_handler import (
+    QoSLivelinessChangedInfo,
+    QoSSubscriptionMatchedInfo,
+    SubscriptionEventCallbacks,
+)
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from std_msgs.msg import Bool, Header
+
+from reach_alpha5_arbiter import events
+from reach_alpha5_arbiter.endpoint import Endpoint
+from reach_alpha5_msgs.msg import EStopChallenge, EStopCheckIn, EStopEndpointStatus
+
+CHALLENGES = QoSProfile(depth=1)
+"""Reliable, volatile: only the newest challenge counts, and none to who was not there."""
+CHECK_INS = QoSProfile(depth=10)
+"""Reliable, volatile. Deep enough for an objection to survive a flood of what is refused."""
+PERMITS = QoSProfile(depth=1)
+
+PERMIT_PERIOD = 0.09
+"""Least time [s] between two words to a relay that say the same: at the default tick of 0.05 s,
+every second tick."""
+
+
+class EndpointShell:
+    """The topics of all endpoints: `estop/<name>/challenge` out, `estop/<name>/check_in` in."""
+
+    def __init__(
+        self, node: Node, names: Iterable[str], handle: Callable[[events.Event], object]
+    ) -> None:
+        """Open the topics on `node`; `handle` takes what comes in."""
+        self._handle = handle
+        self._challenges = {}
+        for name in names:
+            topic = f"estop/{name}"
+            self._challenges[name] = node.create_publisher(
+                EStopChallenge, f"{topic}/challenge", CHALLENGES
+            )
+            node.create_subscription(
+                EStopCheckIn,
+                f"{topic}/check_in",
+                partial(self._on_check_in, name),
+                CHECK_INS,
+                event_callbacks=SubscriptionEventCallbacks(
+                    matched=partial(self._on_matched, name),
+                    liveliness=partial(self._on_liveliness, name),
+                ),
+            )
+
+    def publish(self, challenge: events.Challenge, stamp: Time) -> None:
+        """Give an endpoint its challenge."""
+        self._challenges[challenge.endpoint].publish(
+            EStopChallenge(header=Header(stamp=stamp), challenge=challenge.challenge)
+        )
+
+    def _on_check_in(self, name: str, message: EStopCheckIn) -> None:
+        self._handle(
+            events.CheckIn(
+                name, message.challenge, message.response, message.level, message.reason
+            )
+        )
+
+    def _on_matched(self, name: str, info: QoSSubscriptionMatchedInfo) -> None:
+        # Only when nobody is left: of two publishers, the one that went may be the remains of a
+        # process killed long ago, and who does not answer lapses soon enough.
+        if info.current_count == 0 and info.current_count_change < 0:
+            self._handle(events.EndpointGone(name))
+
+    def _on_liveliness(self, name: str, info: QoSLivelinessChangedInfo) -> None:
+        if info.alive_count == 0 and info.alive_count_change < 0:
+            self._handle(events.EndpointGone(name))
+
+
+class MotionPermit:
+    """The topic `motion_permitted`: true = a relay in the arm's supply may be closed."""
+
+    def __init__(self, node: Node) -> None:
+        self._permits = node.create_publisher(Bool, "motion_permitted", PERMITS)
+        self._said: bool | None = None
+        self._said_at = -math.inf
+
+    def say(self, permitted: bool, now: float) -> None:
+        """Say it, if it is another word than before or the last one is old; at each tick."""
+        if permitted is not self._said or now - self._said_at >= PERMIT_PERIOD:
+            self._said, self._said_at = permitted, now
+            self._permits.publish(Bool(data=permitted))
+
+
+def endpoint_status(endpoint: Endpoint, now: float) -> EStopEndpointStatus:
+    """Return the message of an endpoint at monotonic time `now` [s]."""
+    return EStopEndpointStatus(
+        name=endpoint.config.name,
+        state=endpoint.state,
+        level=endpoint.stands_for,
+        check_in_age=endpoint.check_in_age(now),
+        reason=endpoint.reason,
+        check_ins=endpoint.check_ins,
+        refusals=endpoint.refusals,
+    )
