@@ -1,0 +1,1 @@
+"""Heartbeats on behalf of a program that has none: exactly while that program runs."""
