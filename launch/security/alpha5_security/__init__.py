@@ -1,0 +1,1 @@
+"""The SROS 2 policy of the graph: made from a table, and compared with a graph that runs."""
