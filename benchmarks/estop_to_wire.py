@@ -65,7 +65,7 @@ def _press(rig: Rig, sign: int) -> float | None:
     demands = BaseDemands(rig.stack.wire(mark))
     if demands.before(begin) == 0.0:
         return None
-    delay = demands.delay(begin, sign=0, end_ns=time.monotonic_ns())
+    delay = demands.stop_delay(begin, time.monotonic_ns())
     if delay is None:
         raise RuntimeError("an e-stop did not stop the arm")
     return delay

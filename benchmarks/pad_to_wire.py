@@ -20,8 +20,9 @@ from benchmarks.session import Session
 BAR = Bar("ratio", "<=", 2.0)
 HOPS = 3
 
-TURN_SPACING = (0.1, 0.2)
-"""Seconds between two turns of the stick, drawn anew each time: at no fixed phase to anything."""
+TURN_SPACING = (0.25, 0.35)
+"""Seconds between two turns of the stick, drawn anew each time: at no fixed phase to anything, and
+long enough for the driver to have led the arm to its new velocity."""
 
 REST = (0.05, 0.15)
 """Seconds that the arm has been still before it is told to move."""
@@ -93,7 +94,7 @@ def _delays(rig: Rig, mark: int, pushes: list[tuple[int, int]]) -> list[float]:
     ends = [begin_ns for begin_ns, _ in pushes[2:]] + [time.monotonic_ns()] * 2
     found: list[float] = []
     for (begin_ns, sign), end_ns in zip(pushes, ends, strict=False):
-        delay = demands.delay(begin_ns, sign, end_ns)
+        delay = demands.turn_delay(begin_ns, sign, end_ns)
         if delay is None:
             waited = (end_ns - begin_ns) / 1e6
             print(f"  a push never came to the wire: the stack stopped; counts as {waited:.0f} ms")

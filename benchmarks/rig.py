@@ -31,6 +31,10 @@ JOG = {"left_x": 0.5, "left_y": 0.5}
 forward and left, or back and right."""
 
 
+NEW_VELOCITY = 0.05
+"""Share of a velocity by which another one must differ to be a new one."""
+
+
 class Hand:
     """A pad that publishes from the thread which also takes the time, so that neither waits."""
 
@@ -206,19 +210,40 @@ class BaseDemands:
         """Return what it was told last before `at_ns` [rad/s]; 0 if nothing."""
         return next((told for start_ns, told in reversed(self._told) if start_ns < at_ns), 0.0)
 
-    def delay(self, begin_ns: int, sign: int, end_ns: int) -> float | None:
-        """Return how long after `begin_ns` the first bit of a demand of that sign was on the wire.
+    def stop_delay(self, begin_ns: int, end_ns: int) -> float | None:
+        """Return how long after `begin_ns` the first bit of a stop was on the wire.
 
         Args:
-            begin_ns: CLOCK_MONOTONIC [ns] at which it was asked for, of a base that did not move
-                that way.
-            sign: 1 or -1 as in `Rig.push`; 0 for a stop.
+            begin_ns: CLOCK_MONOTONIC [ns] at which it was asked for.
             end_ns: what comes later is not an answer to this.
 
         Returns:
             The delay [ms]; None = it never came.
         """
+        return self._first(begin_ns, end_ns, lambda velocity: velocity == 0.0)
+
+    def turn_delay(self, begin_ns: int, sign: int, end_ns: int) -> float | None:
+        """Return how long after `begin_ns` the base was told the first new velocity.
+
+        The driver leads from one velocity to the next in steps: the first of them counts, and it
+        is told from what varies while the tip goes on along its line by its size.
+
+        Args:
+            begin_ns: CLOCK_MONOTONIC [ns] at which a stick was pushed.
+            sign: 1 or -1 as in `Rig.push`: the way in which it was pushed.
+            end_ns: what comes later is not an answer to this.
+
+        Returns:
+            The delay [ms]; None = it never came.
+        """
+        before = self.before(begin_ns)
+        least = NEW_VELOCITY * abs(before)
+        return self._first(begin_ns, end_ns, lambda now: (now - before) * sign > least)
+
+    def _first(
+        self, begin_ns: int, end_ns: int, is_it: Callable[[float], bool]
+    ) -> float | None:
         for start_ns, velocity in self._told:
-            if begin_ns < start_ns < end_ns and (velocity > 0.0) - (velocity < 0.0) == sign:
+            if begin_ns < start_ns < end_ns and is_it(velocity):
                 return (start_ns - begin_ns) / 1e6
         return None
