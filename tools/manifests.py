@@ -56,8 +56,16 @@ def declared(manifest: ElementTree.Element, tags: tuple[str, ...]) -> set[str]:
 def undeclared(package: Path, manifest: ElementTree.Element, name: str) -> Iterator[str]:
     """Yield each import that the manifest does not declare."""
     tools = {file.stem for file in (package.parent / "tools").glob("*.py")}
-    for folder, tags in ((package / name, RUN_TAGS), (package / "test", TEST_TAGS)):
-        known = declared(manifest, tags) | {name}
+    # Python that a package of cmake installs lies in a folder of its own.
+    further = [
+        init.parent
+        for init in sorted(package.glob("*/*/__init__.py"))
+        if init.parts[-3] not in (name, "test")
+    ]
+    own = {name, *(folder.name for folder in further)}
+    run = [(folder, RUN_TAGS) for folder in (package / name, *further)]
+    for folder, tags in (*run, (package / "test", TEST_TAGS)):
+        known = declared(manifest, tags) | own
         # Tests import their helpers, and those of the whole also the workspace tools, by path.
         beside = (
             {file.stem for file in folder.rglob("*.py")} | tools

@@ -22,8 +22,10 @@ FILES = {
     "arm/resource/arm": "",
     "arm/arm/py.typed": "",
     "arm/arm/core.py": "import math\nimport numpy as np\nfrom arm import other\n",
+    "arm/extra/policy/__init__.py": "",
+    "arm/extra/policy/table.py": "import numpy\n",
     "arm/test/rig.py": "",
-    "arm/test/test_core.py": "import pytest\nimport rig\nimport numpy\n",
+    "arm/test/test_core.py": "import pytest\nimport rig\nimport numpy\nimport policy\n",
 }
 
 
@@ -47,6 +49,7 @@ def test_a_package_in_order_has_no_problems(tmp_path: Path) -> None:
         ("arm/arm/core.py", "from std_msgs.msg import String\n", "declare std_msgs"),
         ("arm/arm/core.py", "import pytest\n", "declare python3-pytest"),
         ("arm/arm/core.py", "import (\n", "does not parse"),
+        ("arm/extra/policy/table.py", "import serial\n", "declare python3-serial"),
         ("arm/test/test_core.py", "import hypothesis\n", "declare python3-hypothesis"),
         ("arm/package.xml", MANIFEST.replace('"3"', '"2"'), "not of format 3"),
         ("arm/package.xml", MANIFEST.replace("Apache-2.0", "MIT"), "license is not Apache-2.0"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from reach_alpha5_arbiter import admission, events
 from reach_alpha5_arbiter.codes import Code, StopCause
 from reach_alpha5_arbiter.machine import Machine
-from reach_alpha5_arbiter.state import Asked
+from reach_alpha5_arbiter.snapshot import Asked
 from reach_alpha5_arbiter.stream import StreamEnd, StreamKind
 from reach_alpha5_arbiter.tables import (
     Activity,
