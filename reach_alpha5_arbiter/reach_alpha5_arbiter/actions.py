@@ -55,7 +55,6 @@ RESULTS: dict[GoalKind, Callable[..., Any]] = {
 class Client(NamedTuple):
     """A goal that has not ended yet, as the action knows it."""
 
-    kind: GoalKind
     handle: ServerGoalHandle[Any, Any, Any]
     end: Future[events.GoalEnded]
 
@@ -97,20 +96,17 @@ class GoalServers:
                 node,
                 action,
                 kind.value,
-                self._execute,
+                partial(self._execute, kind),
                 handle_accepted_callback=partial(self._on_goal, kind),
-                cancel_callback=self._on_cancel,
+                cancel_callback=partial(self._on_cancel, kind),
             )
 
-    def watch(self, on: bool) -> None:
-        """Listen to `joint_states`, or cease to: it wakes us often and rarely matters."""
-        if on and self._joint_states is None:
+    def watch(self) -> None:
+        """Listen to `joint_states` from now on: before there is a planner, nobody needs it."""
+        if self._joint_states is None:
             self._joint_states = self._node.create_subscription(
                 JointState, "joint_states", self._on_joint_state, MEASUREMENTS
             )
-        elif not on and self._joint_states is not None:
-            self._node.destroy_subscription(self._joint_states)
-            self._joint_states = None
 
     def publish(self, output: events.GoalProgress | events.GoalEnded) -> None:
         """Tell the client of a goal how it goes, or how it ended."""
@@ -121,34 +117,36 @@ class GoalServers:
 
     def _on_goal(self, kind: GoalKind, handle: ServerGoalHandle[Any, Any, Any]) -> None:
         goal = self._read(kind, handle)
-        self._clients[goal.id] = Client(kind, handle, Future())
+        self._clients[goal.id] = Client(handle, Future())
         veto = self._check.of_goal(goal) if kind is GoalKind.TRAJECTORY else None
         self._handle(events.GoalAsked(goal, veto))
         handle.execute()
 
     def _read(self, kind: GoalKind, handle: ServerGoalHandle[Any, Any, Any]) -> Goal:
         if kind is GoalKind.GRIPPER:
-            return gripper_goal(handle.request, _id(handle), self._source, self._config)
+            return gripper_goal(handle.request, _id(kind, handle), self._source, self._config)
         return trajectory_goal(
-            handle.request, _id(handle), self._source, time.time_ns(), self._config
+            handle.request, _id(kind, handle), self._source, time.time_ns(), self._config
         )
 
-    def _on_cancel(self, handle: ServerGoalHandle[Any, Any, Any]) -> CancelResponse:
-        self._handle(events.GoalCancelled(_id(handle)))
+    def _on_cancel(
+        self, kind: GoalKind, handle: ServerGoalHandle[Any, Any, Any]
+    ) -> CancelResponse:
+        self._handle(events.GoalCancelled(_id(kind, handle)))
         return CancelResponse.ACCEPT
 
-    async def _execute(self, handle: ServerGoalHandle[Any, Any, Any]) -> Any:
-        client = self._clients[_id(handle)]
-        ended = await client.end
+    async def _execute(self, kind: GoalKind, handle: ServerGoalHandle[Any, Any, Any]) -> Any:
+        goal_id = _id(kind, handle)
+        ended = await self._clients[goal_id].end
         assert ended is not None
-        del self._clients[_id(handle)]
+        del self._clients[goal_id]
         if ended.ending.outcome is GoalOutcome.SUCCEEDED:
             handle.succeed()
         elif ended.ending.outcome is GoalOutcome.CANCELED and handle.is_cancel_requested:
             handle.canceled()
         else:
             handle.abort()  # an action is canceled by its client and by nobody else
-        return RESULTS[client.kind](ended)
+        return RESULTS[kind](ended)
 
     def _on_joint_state(self, message: JointState) -> None:
         seen = posture(message, time.time_ns(), time.monotonic())
@@ -163,8 +161,10 @@ class GoalServers:
         self._next_feedback = now + FEEDBACK_PERIOD
         age = round((now - progress.posture.at) * 1e9)
         stamp = time_message(time.time_ns() - age)
-        client.handle.publish_feedback(FEEDBACKS[client.kind](progress, stamp))
+        feedback = FEEDBACKS[progress.execution.goal.kind]
+        client.handle.publish_feedback(feedback(progress, stamp))
 
 
-def _id(handle: ServerGoalHandle[Any, Any, Any]) -> str:
-    return bytes(handle.goal_id.uuid).hex()
+def _id(kind: GoalKind, handle: ServerGoalHandle[Any, Any, Any]) -> str:
+    """Return a name of a goal: a client may give the same number to goals of both actions."""
+    return f"{kind.value}:{bytes(handle.goal_id.uuid).hex()}"

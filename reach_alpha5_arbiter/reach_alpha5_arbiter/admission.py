@@ -20,14 +20,8 @@ from reach_alpha5_arbiter.motion import Lease
 from reach_alpha5_arbiter.source import Place, Source
 from reach_alpha5_arbiter.state import State
 from reach_alpha5_arbiter.stream import KINDS, Stream
-from reach_alpha5_arbiter.tables import Liveness
-from reach_alpha5_arbiter.trajectory import (
-    ErrorCode,
-    Failure,
-    GoalConfig,
-    Posture,
-    goal_problem,
-)
+from reach_alpha5_arbiter.tables import Activity, Liveness
+from reach_alpha5_arbiter.trajectory import ErrorCode, Failure, goal_problem
 from reach_alpha5_common.command import JointCommand, MotionCommand, StopLevel, TwistCommand
 from reach_alpha5_common.refusal import Problem
 
@@ -51,6 +45,14 @@ class Situation:
         """Whether a goal owns the arm, or waits for it."""
         waiting = self.state.waiting
         return self.state.errand is not None or (waiting is not None and waiting.goal is not None)
+
+    @property
+    def may_be_preempted(self) -> bool:
+        """Whether a person takes the arm by moving it: from goals, also between two of them."""
+        if self.owner is None or self.owner != self.config.goal_source:
+            return False
+        still = self.state.motion.activity is Activity.STILL
+        return self.has_goal or (still and not self.state.stream.is_open_for(self.owner))
 
 
 def against_command(event: Command, source: Source, situation: Situation) -> Problem | None:
@@ -147,11 +149,6 @@ def against_goal(event: GoalAsked, situation: Situation) -> Failure | None:
     return event.veto, ErrorCode.INVALID_GOAL
 
 
-def is_seen(posture: Posture | None, now: float, config: GoalConfig) -> bool:
-    """Say whether the joints were measured of late."""
-    return posture is not None and 0.0 <= now - posture.at <= config.feedback_timeout
-
-
 def _against(event: Command, source: Source, situation: Situation) -> Iterator[RefusalCode]:
     yield from _against_presence(source)
     if event.stamp - event.wall > situation.config.max_future * NANO:
@@ -164,8 +161,7 @@ def _against(event: Command, source: Source, situation: Situation) -> Iterator[R
     if source.newest is not None and place.is_ambiguous_with(source.newest):
         yield RefusalCode.STALE_STAMP
     yield from _against_motion(situation)
-    # A person whose stick is moved takes the arm from a goal, and from nothing else.
-    preempts = source.config.person and situation.has_goal
+    preempts = source.config.person and situation.may_be_preempted
     if situation.owner not in (None, event.source) and not preempts:
         yield RefusalCode.NOT_OWNER
     yield from _against_stream(event, situation.state.stream)

@@ -20,7 +20,7 @@ MALFORMED = (
 BAD_GOAL = (
     *("unknown_joint", "joint_named_twice", "partial_goal", "too_many_points", "bad_sizes"),
     *("not_finite", "bad_times", "ends_moving", "bad_tolerance", "start_passed"),
-    *("start_too_far", "start_elsewhere", "no_feedback", "not_supported"),
+    *("start_too_far", "start_elsewhere", "no_feedback", "not_supported", "out_of_range"),
 )
 """Codes of a goal that cannot be followed."""
 

@@ -2,15 +2,37 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 from reach_alpha5_arbiter.endpoint import EndpointConfig
 from reach_alpha5_arbiter.trajectory import GoalConfig
 
+RESERVED = ("upstream", "estop")
+"""What begins topics that are no source's."""
+
+TIMES = {
+    "repeat_period": 0.001,
+    "setpoint_period": 0.001,
+    "command_lifetime": 0.001,
+    "driver_timeout": 0.001,
+    "stop_confirm_timeout": 0.001,
+    "stream_idle_timeout": 0.001,
+    "max_twist_lifetime": 0.001,
+    "max_future": 0.0,
+    "ease_time": 0.0,
+    "upstream_timeout": 0.0,
+}
+"""Settings that are times, and the least that each may be [s]."""
+
 
 @dataclass(frozen=True, slots=True)
 class SourceConfig:
-    """One source of commands."""
+    """One source of commands.
+
+    Raises:
+        ValueError: a time that is none.
+    """
 
     name: str
     person: bool = False
@@ -20,14 +42,20 @@ class SourceConfig:
     idle_release: float = 3.0
     """Time [s] without asked-for motion after which its lease is released."""
 
+    def __post_init__(self) -> None:
+        for time in (self.heartbeat_timeout, self.idle_release):
+            if not 0.0 < time < math.inf:
+                raise ValueError(f"{self.name}: a time-out of {time:g} s; it must be above 0")
+
 
 @dataclass(frozen=True, slots=True)
 class ArbiterConfig:
     """The arbiter's settings.
 
     Raises:
-        ValueError: no source, two of one name, a goal source that is none, two endpoints of one
-            name, or a lifetime that the repetition cannot keep up.
+        ValueError: no source, two of one name, one with the name of something else, a goal source
+            that is none, two endpoints of one name, a time that is none, or a lifetime that the
+            repetition cannot keep up.
     """
 
     sources: tuple[SourceConfig, ...]
@@ -61,6 +89,11 @@ class ArbiterConfig:
         names = [source.name for source in self.sources]
         if not names:
             raise ValueError("sources is empty; name at least one source")
+        for time, least in TIMES.items():
+            if not least <= getattr(self, time) < math.inf:
+                raise ValueError(
+                    f"{time} is {getattr(self, time):g} s; it must be a number from {least:g} s on"
+                )
         if len(set(names)) != len(names):
             raise ValueError(f"sources names one twice: {', '.join(names)}")
         if self.goal_source and self.goal_source not in names:
@@ -71,6 +104,16 @@ class ArbiterConfig:
         endpoints = [endpoint.name for endpoint in self.endpoints]
         if len(set(endpoints)) != len(endpoints):
             raise ValueError(f"estop_endpoints names one twice: {', '.join(endpoints)}")
+        if taken := sorted(set(names) & {*endpoints, *RESERVED}):
+            raise ValueError(
+                f"sources names {', '.join(taken)}; that is the name of something else, whose "
+                "topics it would share"
+            )
+        if not self.setpoint_period <= self.repeat_period:
+            raise ValueError(
+                f"setpoint_period is {self.setpoint_period:g} s; it must not be above "
+                f"repeat_period ({self.repeat_period:g} s)"
+            )
         if not self.repeat_period <= self.command_lifetime / 2:
             raise ValueError(
                 f"repeat_period is {self.repeat_period:g} s; it must be at most half of "

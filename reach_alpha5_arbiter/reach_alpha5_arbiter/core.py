@@ -117,13 +117,17 @@ class MotionArbiter:
             raise TypeError(f"{event!r} is not an event of the arbiter")
         if not (math.isfinite(now) and now >= state.now):
             raise ValueError(f"time cannot run from {state.now} to {now}")
+        held_up = now - state.now >= self.config.command_lifetime
         state.now = now
         if state.closed:
             return []
         machine.out = []
         _let_time_pass(machine)
+        if held_up:
+            sources.doubt_what_waits(machine)
         handler(machine, event)
-        goals.take_up(machine)
+        if not state.closed:
+            goals.take_up(machine)
         if (seen := state.visible()) != self._seen:
             self._seen = seen
             machine.out.append(events.StateChanged(self.snapshot(now)))
@@ -191,4 +195,6 @@ def _tick(machine: Machine) -> None:
 
 def _shut_down(machine: Machine) -> None:
     machine.act(ActivityEvent.INSIST, StopCause.SHUTDOWN)
+    machine.drop_waiting(StopCause.SHUTDOWN)
+    machine.conclude()
     machine.state.closed = True

@@ -112,6 +112,11 @@ class Driver:
         """Whether it reports a demand that moves the arm."""
         return self.report is not None and self.report.state == ArmCondition.EXECUTING
 
+    @property
+    def is_obeying(self) -> bool:
+        """Whether it has not answered to motion that it is not engaged."""
+        return math.isinf(self.idle_since)
+
     def heard(self, report: ArmReport, now: float) -> Driver:
         """Take a report."""
         idle = report.state == ArmCondition.IDLE

@@ -77,6 +77,8 @@ class Errand:
     execution: Execution
     ending: Ending | None = None
     """How it will end once its motion has; None = it goes on."""
+    is_obeyed: bool = False
+    """Whether the driver has said since that a demand moves the arm."""
     slowed_for: StopCause | None = None
     """Why it slows down; None = it does not."""
 

@@ -10,23 +10,17 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from builtin_interfaces.msg import Time
-from rclpy.event_handler import (
-    QoSLivelinessChangedInfo,
-    QoSSubscriptionMatchedInfo,
-    SubscriptionEventCallbacks,
-)
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from std_msgs.msg import Bool, Header
 
-from reach_alpha5_arbiter import events
+from reach_alpha5_arbiter import events, presence
 from reach_alpha5_arbiter.endpoint import Endpoint
+from reach_alpha5_arbiter.latches import MAX_TEXT
 from reach_alpha5_msgs.msg import EStopChallenge, EStopCheckIn, EStopEndpointStatus
 
 CHALLENGES = QoSProfile(depth=1)
 """Reliable, volatile: only the newest challenge counts, and none to who was not there."""
-CHECK_INS = QoSProfile(depth=10)
-"""Reliable, volatile. Deep enough for an objection to survive a flood of what is refused."""
 PERMITS = QoSProfile(depth=1)
 
 PERMIT_PERIOD = 0.09
@@ -48,15 +42,12 @@ class EndpointShell:
             self._challenges[name] = node.create_publisher(
                 EStopChallenge, f"{topic}/challenge", CHALLENGES
             )
-            node.create_subscription(
+            presence.listen(
+                node,
                 EStopCheckIn,
                 f"{topic}/check_in",
                 partial(self._on_check_in, name),
-                CHECK_INS,
-                event_callbacks=SubscriptionEventCallbacks(
-                    matched=partial(self._on_matched, name),
-                    liveliness=partial(self._on_liveliness, name),
-                ),
+                partial(handle, events.EndpointGone(name)),
             )
 
     def publish(self, challenge: events.Challenge, stamp: Time) -> None:
@@ -68,19 +59,13 @@ class EndpointShell:
     def _on_check_in(self, name: str, message: EStopCheckIn) -> None:
         self._handle(
             events.CheckIn(
-                name, message.challenge, message.response, message.level, message.reason
+                name,
+                message.challenge,
+                message.response,
+                message.level,
+                message.reason[:MAX_TEXT],
             )
         )
-
-    def _on_matched(self, name: str, info: QoSSubscriptionMatchedInfo) -> None:
-        # Only when nobody is left: of two publishers, the one that went may be the remains of a
-        # process killed long ago, and who does not answer lapses soon enough.
-        if info.current_count == 0 and info.current_count_change < 0:
-            self._handle(events.EndpointGone(name))
-
-    def _on_liveliness(self, name: str, info: QoSLivelinessChangedInfo) -> None:
-        if info.alive_count == 0 and info.alive_count_change < 0:
-            self._handle(events.EndpointGone(name))
 
 
 class MotionPermit:

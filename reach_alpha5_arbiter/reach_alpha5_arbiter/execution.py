@@ -73,7 +73,7 @@ class Execution:
     goal: Goal
     config: GoalConfig
     joint_names: tuple[str, ...]
-    """Which joints it moves: those of the goal, or the jaws."""
+    """Which joints it moves."""
     path: Path
     began_at: float
     slowed_at: float = math.inf
@@ -97,10 +97,9 @@ class Execution:
             The execution, or why it cannot begin from here.
         """
         names = goal.joint_names
-        if goal.kind is GoalKind.GRIPPER:
-            names = posture.joint_names[-1:]
         measured, _ = _measured(posture, names)
-        if not (names and all(map(math.isfinite, measured))) or _is_old(posture, now, config):
+        known = names and all(map(math.isfinite, measured))
+        if not (known and posture.is_fresh(now, config)):
             return (
                 Problem("no_feedback", "the joints are not measured; look at `joint_states`"),
                 ErrorCode.INVALID_GOAL,
@@ -222,7 +221,7 @@ class Execution:
         goal, config, names, ends_at = self.goal, self.config, self.joint_names, self.standstill_at
         if self.is_slow and now >= ends_at:
             return Verdict.SLOWED, ""
-        if _is_old(posture, now, config):
+        if not posture.is_fresh(now, config):
             return Verdict.BLIND, f"the joints were last measured {now - posture.at:.2g} s ago"
         positions, velocities = _measured(posture, names)
         errors = _less(self._desired(posture.at)[0], positions)
@@ -260,10 +259,6 @@ FAILURES = {
 }
 """Our code and the action's of each verdict that is bad. Without feedback nobody can say that the
 path is kept."""
-
-
-def _is_old(posture: Posture, now: float, config: GoalConfig) -> bool:
-    return not now - posture.at <= config.feedback_timeout
 
 
 def _measured(posture: Posture, names: tuple[str, ...]) -> tuple[tuple[float, ...], ...]:

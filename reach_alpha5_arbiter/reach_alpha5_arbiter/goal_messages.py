@@ -17,7 +17,14 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 
 from reach_alpha5_arbiter.errand import GoalOutcome
 from reach_alpha5_arbiter.events import GoalEnded, GoalProgress
-from reach_alpha5_arbiter.trajectory import Goal, GoalConfig, GoalKind, Point, Posture
+from reach_alpha5_arbiter.trajectory import (
+    JAWS,
+    Goal,
+    GoalConfig,
+    GoalKind,
+    Point,
+    Posture,
+)
 from reach_alpha5_common.messages import NANO, duration, nanoseconds, seconds
 from reach_alpha5_common.refusal import Problem
 
@@ -31,6 +38,8 @@ def trajectory_goal(
     """
     trajectory = message.trajectory
     names = tuple(trajectory.joint_names)
+    # What will be refused is not read, nor remembered: that takes a time that others have not.
+    crowded = len(trajectory.points) > config.max_points
     stamp = nanoseconds(trajectory.header.stamp)
     return Goal(
         id=goal_id,
@@ -44,7 +53,7 @@ def trajectory_goal(
                 tuple(point.velocities),
                 tuple(point.accelerations),
             )
-            for point in trajectory.points
+            for point in (() if crowded else trajectory.points)
         ),
         path_tolerances=_tolerances(names, message.path_tolerance, config.path_tolerances(names)),
         goal_tolerances=_tolerances(names, message.goal_tolerance, config.goal_tolerances(names)),
@@ -52,7 +61,9 @@ def trajectory_goal(
             seconds(message.goal_time_tolerance), config.goal_time_tolerance
         ),
         starts_in=(stamp - wall) / NANO if stamp else 0.0,
-        flaw=next(_flaws(message, names), None),
+        flaw=_crowd(len(trajectory.points), config)
+        if crowded
+        else next(_flaws(message, names), None),
     )
 
 
@@ -113,7 +124,7 @@ def trajectory_feedback(progress: GoalProgress, stamp: Time) -> FollowJointTraje
 def gripper_feedback(progress: GoalProgress, stamp: Time) -> GripperCommand.Feedback:
     """Return the feedback of a gripper goal. The effort is not known: NaN."""
     (position,) = progress.execution.tracking(progress.posture).actual.positions
-    return GripperCommand.Feedback(position=position, effort=math.nan)
+    return GripperCommand.Feedback(position=float(position), effort=math.nan)
 
 
 def trajectory_result(ended: GoalEnded) -> FollowJointTrajectory.Result:
@@ -127,8 +138,9 @@ def trajectory_result(ended: GoalEnded) -> FollowJointTrajectory.Result:
 def gripper_result(ended: GoalEnded) -> GripperCommand.Result:
     """Return the result of a gripper goal. What is not known is NaN."""
     ending, seen = ended.ending, ended.posture
+    joints = () if seen is None else zip(seen.joint_names, seen.positions, strict=True)
     return GripperCommand.Result(
-        position=seen.positions[-1] if seen is not None else math.nan,
+        position=next((float(at) for name, at in joints if name.endswith(JAWS)), math.nan),
         effort=math.nan,
         stalled=ending.stalled,
         reached_goal=ending.outcome is GoalOutcome.SUCCEEDED and not ending.stalled,
@@ -155,6 +167,13 @@ def _flaws(message: FollowJointTrajectory.Goal, names: Sequence[str]) -> Iterato
             )
 
 
+def _crowd(points: int, config: GoalConfig) -> Problem:
+    return Problem(
+        "too_many_points",
+        f"{points} points; send {config.max_points} at most, and fewer for the same path",
+    )
+
+
 def _not_supported(what: str, why: str) -> Problem:
     return Problem("not_supported", f"{what} cannot be obeyed: {why}")
 
@@ -178,7 +197,7 @@ def _tolerance(asked: float, configured: float) -> float:
 
 def _point(point: Point) -> JointTrajectoryPoint:
     return JointTrajectoryPoint(
-        positions=list(point.positions),
-        velocities=list(point.velocities),
+        positions=[float(position) for position in point.positions],
+        velocities=[float(velocity) for velocity in point.velocities],
         time_from_start=duration(point.at),
     )

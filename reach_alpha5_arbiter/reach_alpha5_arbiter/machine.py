@@ -1,7 +1,7 @@
 """The few moves that everything comes down to.
 
 What happens about each event is in `rules`; what a move does to the activity, and what it says to
-the driver, is in `tables.ACTIVITY`. Nothing else says anything to the driver.
+the driver, is in `tables.ACTIVITY`. Beside that, a reset alone says something to the driver.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ UNKNOWN = "(unknown)"
 
 STOPS = frozenset({Word.EASE, Word.STOP})
 
-AT_ONCE = frozenset({ActivityEvent.HALT, ActivityEvent.INSIST, ActivityEvent.OVERDUE})
+AT_ONCE = frozenset({ActivityEvent.HALT, ActivityEvent.INSIST})
 """What makes a failure of a success that is not confirmed yet."""
 
 
@@ -111,7 +111,9 @@ class Machine:
         row = ACTIVITY.step(state.motion.activity, event)
         if state.errand is not None and cause is not None:
             ending = ending or Ending.of(GoalOutcome.ABORTED, cause)
-            if event in AT_ONCE:
+            if event is ActivityEvent.OVERDUE:  # whatever it had come to, the arm moves on
+                state.errand = replace(state.errand, ending=ending)
+            elif event in AT_ONCE:
                 state.errand = state.errand.ends(ending)
             elif row.then is Activity.SLOWING:
                 state.errand = state.errand.slows(ending, cause, now)
@@ -129,7 +131,14 @@ class Machine:
             state.last_stop_cause, state.last_stop_at = cause, now
             level = state.latches.estop
             self.say(DriverCommand(CommandKind.STOP, stop_level=level, lifetime=ease), cause)
-        if row.then is Activity.STILL and state.errand is not None:
+        if row.then is Activity.STILL and row.state is not Activity.STILL:
+            state.rested_at = now
+            self.conclude()
+
+    def conclude(self) -> None:
+        """Tell how the goal that owned the arm has ended, if one did."""
+        state = self.state
+        if state.errand is not None:
             assert state.errand.ending is not None
             self.tell_ended(state.errand.goal, state.errand.ending)
             state.errand = None

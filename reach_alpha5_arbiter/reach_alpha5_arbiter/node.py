@@ -26,6 +26,7 @@ from reach_alpha5_arbiter.actions import GoalServers
 from reach_alpha5_arbiter.core import MotionArbiter
 from reach_alpha5_arbiter.estop_endpoints import EndpointShell, MotionPermit
 from reach_alpha5_arbiter.journal import Journal
+from reach_alpha5_arbiter.latches import MAX_TEXT
 from reach_alpha5_arbiter.parameters import (
     PARAMETERS,
     check_names,
@@ -34,9 +35,10 @@ from reach_alpha5_arbiter.parameters import (
     endpoint_parameters,
     source_parameters,
 )
+from reach_alpha5_arbiter.presence import RELIABLE
 from reach_alpha5_arbiter.services import Services
 from reach_alpha5_arbiter.snapshot import Snapshot
-from reach_alpha5_arbiter.source_topics import COMMANDS, SourceTopics, UpstreamTopic
+from reach_alpha5_arbiter.source_topics import SourceTopics, UpstreamTopic
 from reach_alpha5_arbiter.tables import FOLLOWING
 from reach_alpha5_arbiter.target_check import TargetCheck
 from reach_alpha5_arbiter.translate import (
@@ -45,9 +47,11 @@ from reach_alpha5_arbiter.translate import (
     diagnostics,
     joint_feedback,
 )
+from reach_alpha5_common.command import DriverCommand
 from reach_alpha5_common.messages import driver_command_message, time_message
 from reach_alpha5_common.node_life import declare, run
-from reach_alpha5_msgs.msg import ArbiterJournal, ArbiterState, ArmState, DriverCommand, EStop
+from reach_alpha5_msgs.msg import ArbiterJournal, ArbiterState, ArmState, EStop
+from reach_alpha5_msgs.msg import DriverCommand as DriverCommandMessage
 
 LATEST = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 JOURNAL = QoSProfile(depth=100)
@@ -60,6 +64,8 @@ JOURNAL_MOST = 200
 """Entries that are published at once, however soon."""
 CHECKPOINT_PERIOD = 5.0
 """Time [s] between two checkpoints of the journal."""
+CHECKPOINT_PATIENCE = 30.0
+"""Time [s] that a checkpoint waits for the end of goals; a new reader's does not wait."""
 LOG_PERIOD = 5.0
 """Time [s] after which the same refusal of the same source is logged again."""
 LEAVE_TIMEOUT = 1.0
@@ -89,7 +95,7 @@ class ArbiterNode(Node):
         self._journal = Journal()
         self._logged: dict[tuple[str, str], float] = {}
 
-        self._commands = self.create_publisher(DriverCommand, "driver_command", COMMANDS)
+        self._commands = self.create_publisher(DriverCommandMessage, "driver_command", RELIABLE)
         self._states = self.create_publisher(ArbiterState, "arbiter_state", LATEST)
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
         self._journals = self.create_publisher(
@@ -101,9 +107,9 @@ class ArbiterNode(Node):
         self._permit = MotionPermit(self)
 
         check = TargetCheck.named(values["target_check"])
-        self.create_subscription(EStop, "estop", self._on_estop, COMMANDS)
-        self.create_subscription(ArmState, "arm_state", self._on_arm_state, COMMANDS)
-        SourceTopics(self, names, values["twist_lifetime"], check, self._handle)
+        self.create_subscription(EStop, "estop", self._on_estop, RELIABLE)
+        self.create_subscription(ArmState, "arm_state", self._on_arm_state, RELIABLE)
+        SourceTopics(self, names, values["twist_lifetime"], check, self._has_stream, self._handle)
         if config.upstream_timeout > 0.0:
             UpstreamTopic(self, self._handle)
         Services(self, self._handle, self._snapshot)
@@ -118,9 +124,15 @@ class ArbiterNode(Node):
         self._publish_state()
 
     def close(self) -> None:
-        """Send the last stop and wait until the driver has it."""
-        self._handle(events.Shutdown())
+        """Send the last stop and wait until the driver has it.
+
+        Goals that are open are not answered any more: their clients see the server disappear.
+        """
         self._permit.say(False, time.monotonic())
+        try:
+            self._handle(events.Shutdown())
+        except Exception as error:  # the stop is out; what else was to be told is lost
+            self.get_logger().error(f"the last stop was said by itself: {error!r}")
         self._publish_state()
         self._publish_journal()
         self._commands.wait_for_all_acked(Duration(seconds=LEAVE_TIMEOUT))
@@ -129,7 +141,8 @@ class ArbiterNode(Node):
     # ---- in ------------------------------------------------------------------------------------
 
     def _on_estop(self, message: EStop) -> None:
-        self._handle(events.EStopPress(message.level, message.source, message.reason))
+        source, reason = message.source[:MAX_TEXT], message.reason[:MAX_TEXT]
+        self._handle(events.EStopPress(message.level, source, reason))
 
     def _on_arm_state(self, message: ArmState) -> None:
         # The joints' velocities are read here and not from `joint_states`: that comes five times
@@ -157,13 +170,16 @@ class ArbiterNode(Node):
 
     def _handle(self, event: events.Event) -> list[events.Output]:
         now = time.monotonic()
-        outputs = self._arbiter.handle(event, now)
+        try:
+            outputs = self._arbiter.handle(event, now)
+        except Exception:
+            # An error of ours ends the process. Whatever it would have said, this comes first.
+            self._say(DriverCommand(sequence=self._arbiter.state.sequence + 1))
+            raise
         # What goes to the driver goes first.
         for output in outputs:
             if isinstance(output, events.Send):
-                message = driver_command_message(output.command)
-                message.header.stamp = self._stamp(time.monotonic())
-                self._commands.publish(message)
+                self._say(output.command)
         self._journal.heard(event, now)
         if len(self._journal) >= JOURNAL_MOST:
             self._publish_journal()
@@ -178,12 +194,17 @@ class ArbiterNode(Node):
                 self._goals.publish(output)
         return outputs
 
+    def _say(self, command: DriverCommand) -> None:
+        message = driver_command_message(command)
+        message.header.stamp = self._stamp(time.monotonic())
+        self._commands.publish(message)
+
     def _on_change(self, snapshot: Snapshot) -> None:
         self._permit.say(snapshot.permitted, time.monotonic())
         self._states.publish(self._state_message(snapshot))
         config = self._arbiter.config
-        present = (each.name for each in snapshot.sources if each.present)
-        self._goals.watch(config.goal_source in present)
+        if any(each.present for each in snapshot.sources if each.name == config.goal_source):
+            self._goals.watch()
         # A goal's set-points follow each other faster than a standing command is repeated.
         follows = snapshot.activity in FOLLOWING
         period = round((config.setpoint_period if follows else config.repeat_period) * 1e9)
@@ -199,6 +220,9 @@ class ArbiterNode(Node):
                 f"{refusal.source}: {refusal.code} (x{refusal.count}): {refusal.reason}"
             )
 
+    def _has_stream(self, name: str) -> bool:
+        return self._arbiter.state.stream.is_open_for(name)
+
     def _snapshot(self) -> Snapshot:
         return self._arbiter.snapshot(time.monotonic())
 
@@ -213,7 +237,8 @@ class ArbiterNode(Node):
         now, state = time.monotonic(), self._arbiter.state
         # A goal has many points: writing them takes a time that set-points do not have.
         has_goal = state.errand is not None or state.waiting is not None
-        if now >= self._next_checkpoint and not has_goal:
+        late = now >= self._next_checkpoint + CHECKPOINT_PATIENCE
+        if late or (now >= self._next_checkpoint and not has_goal):
             self._next_checkpoint = now + CHECKPOINT_PERIOD
             contents = self._arbiter.refusals.contents()
             self._journal.checkpoint(self._arbiter.config, state, contents)

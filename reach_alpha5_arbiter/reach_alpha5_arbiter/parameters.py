@@ -86,14 +86,14 @@ COMMANDS = (
         0.03,
         "A rotary joint whose measured speed is not above this rests. Ours.",
         unit="rad/s",
-        range=(0.0, 1.0),
+        range=(0.0, 0.2),
     ),
     Parameter(
         "rest_jaw_velocity",
         0.0003,
         "Jaws whose measured push-rod speed is not above this rest. Ours.",
         unit="m/s",
-        range=(0.0, 0.01),
+        range=(0.0, 0.002),
     ),
 )
 
@@ -191,7 +191,7 @@ GOALS = (
         _GOALS.max_points,
         "Most points of a trajectory. While 1000 of them are read nothing else is heard for some "
         "13 ms. Ours.",
-        range=(2, 10000),
+        range=(2, 3000),
     ),
     Parameter(
         "goals.feedback_timeout",
@@ -282,6 +282,10 @@ KNOWN_SOURCES = {
 """Defaults of the sources that the project knows. The app's heartbeat is 1 Hz in the field."""
 
 
+LONGEST_NAME = 64
+"""Characters of the name of a source or an endpoint."""
+
+
 def source_parameters(name: str) -> tuple[Parameter, ...]:
     """Return the parameters of the source `name`; one that is not known is automation."""
     default = KNOWN_SOURCES.get(name, SourceConfig(name))
@@ -342,10 +346,13 @@ def check_names(parameter: str, names: Sequence[str]) -> None:
     if len(set(names)) != len(names):
         raise ParameterError(f"{parameter} names one twice: {', '.join(names)}")
     for name in names:
-        if not (name.isidentifier() and name.isascii()):
+        if not (name.isidentifier() and name.isascii() and len(name) <= LONGEST_NAME):
             raise ParameterError(
-                f"{parameter}: {name!r} cannot be part of a topic; use letters, digits and _"
+                f"{parameter}: {name[:80]!r} cannot be part of a topic; use letters, digits "
+                f"and _, {LONGEST_NAME} at most"
             )
+        if "__" in name:
+            raise ParameterError(f"{parameter}: {name!r} has __, and topics may not")
 
 
 def config_from(values: Mapping[str, Any]) -> ArbiterConfig:
@@ -354,23 +361,12 @@ def config_from(values: Mapping[str, Any]) -> ArbiterConfig:
     Raises:
         ParameterError: the values do not fit each other.
     """
-    sources = tuple(
-        SourceConfig(
-            name,
-            person=values[f"{name}.person"],
-            heartbeat_timeout=values[f"{name}.heartbeat_timeout"],
-            idle_release=values[f"{name}.idle_release"],
-        )
-        for name in values["sources"]
-    )
     lifetime, longest = values["twist_lifetime"], values["max_twist_lifetime"]
     if lifetime > longest:
         raise ParameterError(
             f"twist_lifetime is {lifetime:g} s; it must not be above max_twist_lifetime "
             f"({longest:g} s), or every twist is refused"
         )
-    if values["setpoint_period"] > values["repeat_period"]:
-        raise ParameterError("setpoint_period must not be above repeat_period")
     goals = {
         field.name: values[f"goals.{field.name}"]
         for field in fields(GoalConfig)
@@ -378,7 +374,15 @@ def config_from(values: Mapping[str, Any]) -> ArbiterConfig:
     }
     try:
         return ArbiterConfig(
-            sources,
+            tuple(
+                SourceConfig(
+                    name,
+                    person=values[f"{name}.person"],
+                    heartbeat_timeout=values[f"{name}.heartbeat_timeout"],
+                    idle_release=values[f"{name}.idle_release"],
+                )
+                for name in values["sources"]
+            ),
             repeat_period=values["repeat_period"],
             command_lifetime=values["command_lifetime"],
             driver_timeout=values["driver_timeout"],

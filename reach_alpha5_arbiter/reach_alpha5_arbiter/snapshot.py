@@ -78,6 +78,8 @@ class Snapshot:
     fault_latched: bool
     fault_causes: tuple[str, ...]
     driver_connected: bool
+    unready: str
+    """Why the driver cannot be given motion; empty = it can."""
     last_stop_cause: StopCause | None
     last_stop_at: float
     """Monotonic time [s] of the last stop."""

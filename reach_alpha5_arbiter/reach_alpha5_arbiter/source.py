@@ -117,12 +117,17 @@ class Source:
         then = LIVENESS.step(self.liveness, event).then
         return replace(self, liveness=then, clients=(), writers=())
 
-    def aged(self, now: float) -> Source:
-        """Forget the clients and writers that are not heard any more while another one is."""
+    def aged(self, now: float, stands: bool) -> Source:
+        """Forget the clients and writers that are not heard any more while another one is.
+
+        Args:
+            now: monotonic time [s].
+            stands: a command of the source moves the arm: who wrote it is not forgotten.
+        """
         since = now - self.config.heartbeat_timeout
         # The only client is told of until the watchdog lapses.
         clients = self.clients if len(self.clients) < 2 else _heard_after(since, self.clients)
-        writers = _heard_after(since, self.writers)
+        writers = self.writers if stands else _heard_after(since, self.writers)
         if len(clients) == len(self.clients) and len(writers) == len(self.writers):
             return self
         return replace(self, clients=clients, writers=writers)

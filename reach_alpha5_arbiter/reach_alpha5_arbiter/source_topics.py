@@ -8,16 +8,10 @@ from functools import partial
 from typing import Any
 
 from geometry_msgs.msg import TwistStamped
-from rclpy.event_handler import (
-    QoSLivelinessChangedInfo,
-    QoSSubscriptionMatchedInfo,
-    SubscriptionEventCallbacks,
-)
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
 from rclpy.subscription import MessageInfo
 
-from reach_alpha5_arbiter import events
+from reach_alpha5_arbiter import events, presence
 from reach_alpha5_arbiter.target_check import TargetCheck
 from reach_alpha5_common.command import JointCommand, MotionCommand
 from reach_alpha5_common.messages import (
@@ -28,9 +22,6 @@ from reach_alpha5_common.messages import (
     twist_command,
 )
 from reach_alpha5_msgs.msg import ClientHeartbeat, GripperCtrl, JointCtrl, TwistCtrl
-
-COMMANDS = QoSProfile(depth=10)
-"""Reliable, volatile: a command that nobody was there to hear is not said later."""
 
 Handle = Callable[[events.Event], object]
 
@@ -44,6 +35,7 @@ class SourceTopics:
         names: Iterable[str],
         twist_lifetime: float,
         check: TargetCheck,
+        has_stream: Callable[[str], bool],
         handle: Handle,
     ) -> None:
         """Listen on `node`.
@@ -53,10 +45,13 @@ class SourceTopics:
             names: of the sources.
             twist_lifetime: of a stamped twist, which has none of its own [s].
             check: of joint targets.
+            has_stream: says whether a source has a stream open: set-points of others are not worth
+                a check, they are refused.
             handle: takes the events.
         """
         self._twist_lifetime = twist_lifetime
         self._check = check
+        self._has_stream = has_stream
         self._handle = handle
         for name in names:
             for topic, message, read in (
@@ -71,11 +66,12 @@ class SourceTopics:
                 def listen(message: Any, info: MessageInfo, heard: Any = heard) -> None:
                     heard(message, info)
 
-                node.create_subscription(message, f"{name}/{topic}", listen, COMMANDS)
+                node.create_subscription(message, f"{name}/{topic}", listen, presence.RELIABLE)
             # The heartbeat alone says who is there, for all topics of commands: a source may use
             # any of them, and begin and cease to use one, without being gone.
-            listen_to_heartbeat(
+            presence.listen(
                 node,
+                ClientHeartbeat,
                 f"{name}/heartbeat",
                 partial(self._on_heartbeat, name),
                 partial(handle, events.SourceGone(name)),
@@ -94,6 +90,9 @@ class SourceTopics:
     ) -> None:
         command = read(message)
         is_joint = isinstance(command, JointCommand)
+        veto = None
+        if isinstance(command, JointCommand) and self._has_stream(name):
+            veto = self._check.of_command(command)
         self._handle(
             events.Command(
                 name,
@@ -103,7 +102,7 @@ class SourceTopics:
                 topic=topic,
                 writer=_writer(info),
                 stream_id=message.stream_id if is_joint else 0,
-                veto=self._check.of_command(command) if is_joint else None,
+                veto=veto,
             )
         )
 
@@ -116,39 +115,13 @@ class UpstreamTopic:
 
     def __init__(self, node: Node, handle: Handle) -> None:
         """Listen on `node`; `handle` takes the events."""
-        listen_to_heartbeat(
+        presence.listen(
             node,
+            ClientHeartbeat,
             "upstream/heartbeat",
             lambda message: handle(events.UpstreamBeat(message.present)),
             partial(handle, events.UpstreamGone()),
         )
-
-
-def listen_to_heartbeat(
-    node: Node,
-    topic: str,
-    on_beat: Callable[[ClientHeartbeat], object],
-    on_gone: Callable[[], object],
-) -> None:
-    """Listen to a heartbeat, and to the end of its last publisher."""
-
-    def on_matched(info: QoSSubscriptionMatchedInfo) -> None:
-        # Only when nobody is left: of two publishers, the one that went may be the remains of a
-        # process killed long ago, and the watchdog sees soon enough whether it was the other.
-        if info.current_count == 0 and info.current_count_change < 0:
-            on_gone()
-
-    def on_liveliness(info: QoSLivelinessChangedInfo) -> None:
-        if info.alive_count == 0 and info.alive_count_change < 0:
-            on_gone()
-
-    node.create_subscription(
-        ClientHeartbeat,
-        topic,
-        on_beat,
-        COMMANDS,
-        event_callbacks=SubscriptionEventCallbacks(matched=on_matched, liveliness=on_liveliness),
-    )
 
 
 def _writer(info: MessageInfo) -> str:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field, replace
 
 from reach_alpha5_arbiter.codes import StopCause
-from reach_alpha5_arbiter.driver import Driver
+from reach_alpha5_arbiter.driver import BLOCKS, Driver
 from reach_alpha5_arbiter.endpoint import Endpoint
 from reach_alpha5_arbiter.errand import ENDED, PHASES, Ending, Errand, GoalPhase, Waiting
 from reach_alpha5_arbiter.latches import Latches
@@ -39,6 +39,9 @@ class State:
     """What is said when the arm has come to rest."""
     posture: Posture | None = None
     """The last one measured."""
+    rested_at: float = -math.inf
+    """Monotonic time [s] since which the arm is thought to rest: a goal begins at no posture that
+    was measured before."""
     ended: tuple[Goal, Ending] | None = None
     """The last goal that ended, to be shown."""
     asked: Asked = field(default_factory=Asked)
@@ -78,6 +81,7 @@ class State:
             fault_latched=shown.is_faulted,
             fault_causes=shown.faults,
             driver_connected=driver.is_connected,
+            unready=driver.standing.value if driver.standing in BLOCKS else "",
             last_stop_cause=self.last_stop_cause,
             last_stop_at=self.last_stop_at,
             stops=self.stops,
@@ -103,11 +107,9 @@ class State:
             driver.is_faulted,
             self.stops,
             [(s.liveness, s.arming, s.client_id, s.voices) for s in self.sources.values()],
-            self.asked,
             self.stream.state,
             errand and errand.goal.id,
             waiting and waiting.goal and waiting.goal.id,
-            self.ended,
             [(e.state, e.stands_for) for e in self.endpoints.values()],
             self.upstream.is_lost,
         )

@@ -132,7 +132,7 @@ class LeaseEvent(enum.Enum):
     GOAL = "a goal of the armed goal source while nobody holds the lease"
     STREAM = "a stream is opened while nobody holds the lease"
     TAKE = "the acquire service with `take`, by a person"
-    PREEMPT = "a moving command of an armed person while a goal owns the arm"
+    PREEMPT = "a moving command of an armed person while the arm is a goal's, or between two goals"
     RETURN = "the return service, or a stream of the owner that is closed"
     IDLE = "the owner asked for no motion for its `idle_release`"
     LOST = "the owner is not live any more"

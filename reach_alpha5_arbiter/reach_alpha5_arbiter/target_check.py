@@ -10,6 +10,7 @@ import pkgutil
 from collections.abc import Callable
 
 from reach_alpha5_arbiter.codes import RefusalCode
+from reach_alpha5_arbiter.latches import MAX_TEXT
 from reach_alpha5_arbiter.trajectory import Goal
 from reach_alpha5_common.command import JointCommand
 from reach_alpha5_common.parameters import ParameterError
@@ -45,7 +46,9 @@ class TargetCheck:
         return cls(function)
 
     def of_command(self, command: JointCommand) -> Problem | None:
-        """Return what stands against a set-point."""
+        """Return what stands against a set-point that is well formed."""
+        if command.problem() is not None:
+            return None
         return self._ask(command.joint_names, command.positions)
 
     def of_goal(self, goal: Goal) -> Problem | None:
@@ -57,7 +60,7 @@ class TargetCheck:
         if self._function is None:
             return None
         try:
-            why = self._function(names, positions)
+            why = str(self._function(names, positions) or "")[:MAX_TEXT]
         except Exception as error:  # a check that fails has not agreed
-            why = f"the check failed: {type(error).__name__}: {error}"
+            why = f"the check failed: {type(error).__name__}: {error}"[:MAX_TEXT]
         return RefusalCode.TARGET_REFUSED.problem(why) if why else None

@@ -10,7 +10,7 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import chain, pairwise
 
 from reach_alpha5_common.command import MAX_NAME
@@ -21,6 +21,12 @@ JAWS = "axis_a"
 
 END_VELOCITY = 1e-6
 """rad/s, m/s: what a planner's rounding leaves of a last velocity that is meant to be zero."""
+
+MOST = 1000.0
+"""s, rad or m, and per second: no time, position or velocity of an arm is beyond this."""
+
+MOST_ACCELERATION = 1e5
+"""rad/s^2, m/s^2: likewise."""
 
 SHOWN = 40
 """Characters of a name that comes from outside and is said again in a reason."""
@@ -78,13 +84,18 @@ class Posture:
         if not len(self.joint_names) == len(self.positions) == len(self.velocities):
             raise ValueError("joint_names, positions and velocities differ in number")
 
+    def is_fresh(self, now: float, config: GoalConfig) -> bool:
+        """Say whether it still tells where the arm is at monotonic time `now` [s]."""
+        return 0.0 <= now - self.at <= config.feedback_timeout
+
 
 @dataclass(frozen=True, slots=True)
 class Goal:
     """What one goal of an action asks. A trajectory without points asks to hold: stop, and stay.
 
-    A gripper goal names no joint, since the jaws are the last joint of the arm whatever its
-    prefix. It has one point, at 0 s, and one tolerance of each kind.
+    A gripper goal comes without a joint, since the jaws are the last joint of the arm whatever
+    its prefix; it gets it when it is taken. It has one point, at 0 s, and one tolerance of each
+    kind.
     """
 
     id: str
@@ -114,7 +125,7 @@ class GoalConfig:
     """How goals are followed and watched.
 
     Raises:
-        ValueError: a speed or a time that is divided by is not above zero.
+        ValueError: a value is none that can be, or jaws that begin to move would seem stalled.
     """
 
     path_tolerance: float = 0.2
@@ -157,10 +168,25 @@ class GoalConfig:
     """m/s: jaws that are not faster do not get on."""
 
     def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if not 0.0 <= value < math.inf:
+                raise ValueError(f"{field.name} is {value:g}; it must be a number from 0 on")
         for name in ("start_blend", "stop_time", "gripper_speed", "gripper_acceleration"):
-            value = getattr(self, name)
-            if not value > 0.0:
-                raise ValueError(f"{name} is {value:g}; it must be above 0")
+            if not getattr(self, name) > 0.0:
+                raise ValueError(f"{name} is 0; it must be above 0")
+        slow = 2.0 * max(self.stall_velocity, self.rest_jaw_velocity)
+        if not self.gripper_speed > slow:
+            raise ValueError(
+                f"gripper_speed is {self.gripper_speed:g} m/s; it must be above {slow:g} m/s, "
+                "twice what counts as rest and as a stall, or jaws that move seem not to"
+            )
+        slow = 2.0 * self.stall_velocity / self.gripper_acceleration
+        if not self.stall_time > slow:
+            raise ValueError(
+                f"stall_time is {self.stall_time:g} s; it must be above {slow:g} s, in which the "
+                "jaws come to move"
+            )
 
     def path_tolerances(self, joint_names: Iterable[str]) -> tuple[float, ...]:
         """Return the tolerance on the way of each joint, as far as the goal does not say."""
@@ -258,6 +284,9 @@ def _against_points(goal: Goal, _: Sequence[str], config: GoalConfig) -> Iterato
         numbers = chain((point.at,), point.positions, point.velocities, point.accelerations)
         if not all(map(math.isfinite, numbers)):
             yield Problem("not_finite", f"point {place} has a number that is not finite")
+        yield from _against_size(
+            f"point {place}", (point.at, *point.positions, *point.velocities), point.accelerations
+        )
     if points[0].at < 0.0:
         yield _bad_times(f"point 0 is due at {points[0].at:g} s; begin at 0 s or later")
     for place, (before, after) in enumerate(pairwise(points), start=1):
@@ -272,6 +301,15 @@ def _against_points(goal: Goal, _: Sequence[str], config: GoalConfig) -> Iterato
         yield Problem("ends_moving", "the last point has a velocity; end at rest")
 
 
+def _against_size(
+    what: str, numbers: Sequence[float], accelerations: Sequence[float] = ()
+) -> Iterator[Problem]:
+    for values, most in ((numbers, MOST), (accelerations, MOST_ACCELERATION)):
+        for value in values:
+            if abs(value) > most:
+                yield Problem("out_of_range", f"{what} has {value:g}; no arm is beyond {most:g}")
+
+
 def _bad_times(reason: str) -> Problem:
     return Problem("bad_times", reason)
 
@@ -281,6 +319,8 @@ def _against_position(goal: Goal, _: Sequence[str], __: GoalConfig) -> Iterator[
         yield Problem("bad_sizes", "a gripper goal has one position")
     elif not math.isfinite(goal.points[0].positions[0]):
         yield Problem("not_finite", "the position is not finite; send a finite number")
+    else:
+        yield from _against_size("the goal", goal.points[0].positions)
 
 
 def _against_tolerances(goal: Goal, _: Sequence[str], __: GoalConfig) -> Iterator[Problem]:

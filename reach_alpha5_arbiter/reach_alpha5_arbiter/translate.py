@@ -13,11 +13,9 @@ from reach_alpha5_arbiter.events import ArmReport, JointFeedback
 from reach_alpha5_arbiter.snapshot import Snapshot, SourceSnapshot
 from reach_alpha5_arbiter.stream import Stream
 from reach_alpha5_arbiter.tables import Activity
+from reach_alpha5_arbiter.trajectory import JAWS
 from reach_alpha5_common.messages import duration, refusal_message
 from reach_alpha5_msgs import msg
-
-JAWS = "axis_a"
-"""The joint, after any prefix, whose velocity is in m/s."""
 
 ACTIVITIES = {
     Activity.STILL: msg.ArbiterState.STILL,
@@ -135,7 +133,13 @@ def diagnostics(
         "stops": snapshot.stops,
         "last_stop_cause": snapshot.last_stop_cause.code if snapshot.last_stop_cause else "",
         "driver_connected": snapshot.driver_connected,
+        "driver": snapshot.unready or "ready",
+        "goal": f"{snapshot.goal.action} {snapshot.goal.phase.name} {snapshot.goal.code}".strip(),
+        "stream": f"{snapshot.stream.source} {snapshot.stream.state.name}".strip(),
+        "upstream_lost": snapshot.upstream_lost,
     }
+    for endpoint in snapshot.endpoints:
+        values[f"endpoint {endpoint.config.name}"] = endpoint.state.name
     for source in snapshot.sources:
         values[f"{source.name} alive"] = source.alive
         values[f"{source.name} clients"] = source.clients
@@ -159,8 +163,10 @@ def _verdict(snapshot: Snapshot) -> tuple[bytes, str]:
         return DiagnosticStatus.ERROR, f"e-stop latched by {snapshot.estop_source}"
     if snapshot.fault_latched:
         return DiagnosticStatus.ERROR, f"fault latched: {', '.join(snapshot.fault_causes)}"
-    if not snapshot.driver_connected:
-        return DiagnosticStatus.WARN, "no driver, or no arm"
+    if snapshot.upstream_lost:
+        return DiagnosticStatus.WARN, "the upstream link is lost"
+    if snapshot.unready:
+        return DiagnosticStatus.WARN, f"the driver cannot move the arm: {snapshot.unready}"
     crowded = [source.name for source in snapshot.sources if source.clients > 1]
     if crowded:
         return DiagnosticStatus.WARN, f"more than one client on {', '.join(crowded)}"

@@ -50,12 +50,12 @@ def goal(*points: Point, **change: object) -> Goal:
     return replace(made, **change)  # type: ignore[arg-type]
 
 
-def jaws(position: float) -> Goal:
+def jaws(position: float, joint: str = "axis_a") -> Goal:
     return Goal(
         "02",
         GoalKind.GRIPPER,
         "planner",
-        (),
+        (joint,),
         (Point(0.0, (position,)),),
         (math.inf,),
         (0.0005,),
@@ -74,7 +74,8 @@ def measured(
 
 
 def begun(asked: Goal, posture: Posture | None = None, config: GoalConfig = CONFIG) -> Execution:
-    assert goal_problem(asked, ALL, config) is None
+    received = replace(asked, joint_names=()) if asked.kind is GoalKind.GRIPPER else asked
+    assert goal_problem(received, ALL, config) is None
     execution = Execution.begin(asked, posture or measured(), BEGAN, config)
     assert isinstance(execution, Execution), execution
     return execution
@@ -202,12 +203,12 @@ def test_C11_the_end_is_the_last_point_to_the_bit_and_rests() -> None:
     assert execution.elapsed(BEGAN - 1.0) == 0.0
 
 
-def test_C11_a_gripper_goal_moves_the_jaws_alone_whatever_they_are_called() -> None:
-    names = ("left_axis_b", "left_axis_a")
-    posture = Posture(names, (1.0, 0.002), (0.0, 0.0), BEGAN)
-    execution = begun(jaws(0.012), posture)
+def test_C11_a_gripper_goal_moves_the_jaws_alone_in_whatever_order_joints_are_measured() -> None:
+    names = ("left_axis_a", "left_axis_b")
+    posture = Posture(names, (0.002, 1.0), (0.0, 0.0), BEGAN)
+    execution = begun(jaws(0.012, names[0]), posture)
     assert execution.setpoint(BEGAN) == replace(
-        execution.setpoint(BEGAN), joint_names=names[1:], positions=(0.002,), velocities=(0.0,)
+        execution.setpoint(BEGAN), joint_names=names[:1], positions=(0.002,), velocities=(0.0,)
     )
     # 0.01 m at 0.0025 m/s, and once the quarter of a second in which it speeds up.
     assert execution.duration == pytest.approx(4.25)
@@ -396,7 +397,14 @@ def test_C11_it_may_come_late_by_its_tolerance_and_no_more() -> None:
 
 def test_C11_a_tolerance_that_is_met_exactly_is_met() -> None:
     # Numbers of few binary digits: what is exactly at the edge here is so in floats too.
-    edge = replace(CONFIG, feedback_timeout=0.5, stall_velocity=0.25, stall_time=0.5)
+    edge = replace(
+        CONFIG,
+        feedback_timeout=0.5,
+        stall_velocity=0.25,
+        stall_time=0.5,
+        gripper_speed=1.0,
+        gripper_acceleration=2.0,
+    )
     still = (Point(0.0, REST), Point(2.0, REST))
     execution = begun(goal(*still, path_tolerances=(0.25,) * 4), config=edge)
     posture = measured((0.25, -0.25, 0.0, 0.0), at=BEGAN + 1.0)

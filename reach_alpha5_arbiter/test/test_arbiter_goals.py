@@ -459,6 +459,158 @@ def test_the_lease_of_a_goal_that_ended_is_released_by_idleness(bench: GoalBench
     assert bench.state.owner == ""
 
 
+# ---- what a hostile reader found ----------------------------------------------------------------
+
+
+def test_rule11_nothing_is_said_after_the_last_stop_and_open_goals_have_ended(
+    bench: GoalBench,
+) -> None:
+    bench.ask(goal(starts_in=0.1))
+    bench.now += 0.11
+    out = bench.hear(events.Shutdown())
+    assert kinds(out) == ["STOP"]
+    assert endings(out) == [("goal", "aborted", "shutdown")]
+    other = GoalBench()
+    other.ask(goal(seconds=5.0))
+    other.run(0.5)
+    out = other.hear(events.Shutdown())
+    assert kinds(out) == ["STOP"]
+    assert endings(out) == [("goal", "aborted", "shutdown")]
+
+
+def test_a_gripper_goal_moves_the_jaws_in_whatever_order_joints_are_measured(
+    bench: GoalBench,
+) -> None:
+    seen = bench.posture().posture
+    turned = replace(
+        seen,
+        joint_names=seen.joint_names[::-1],
+        positions=seen.positions[::-1],
+        velocities=seen.velocities[::-1],
+    )
+    (first,) = setpoints(bench.hear(events.PostureSeen(turned), events.GoalAsked(grip(0.008))))
+    assert first.joint_names == ("axis_a",)
+    assert first.positions == pytest.approx((HOME[4],))
+
+
+def test_a_posture_without_a_joint_of_the_arm_tells_nothing(bench: GoalBench) -> None:
+    bench.ask(goal(seconds=5.0))
+    bench.run(0.2)
+    seen = bench.posture().posture
+    partial = replace(
+        seen,
+        joint_names=seen.joint_names[1:],
+        positions=seen.positions[1:],
+        velocities=seen.velocities[1:],
+    )
+    assert not stops(bench.hear(events.PostureSeen(partial)))
+    assert bench.arbiter.state.posture.joint_names == JOINTS
+
+
+def test_rule4_one_person_does_not_preempt_another(bench: GoalBench) -> None:
+    bench.alive = [BOT, PAD, APP]
+    bench.arm(PAD)
+    bench.arm(APP)
+    bench.ask(goal(seconds=5.0))
+    bench.run(0.5)
+    bench.command(PAD, FORWARD)
+    assert refused(bench.command(APP, FORWARD)) == ["not_owner"]
+    assert bench.state.owner == PAD
+
+
+def test_U16_a_person_takes_the_arm_between_two_goals_as_well(bench: GoalBench) -> None:
+    bench.alive = [BOT, PAD]
+    bench.arm(PAD)
+    bench.ask(goal())
+    bench.run(2.0)
+    assert bench.state.owner == BOT
+    assert kinds(bench.command(PAD, FORWARD)) == ["INPUT"]
+    assert endings(bench.ask(goal("next"))) == [("next", "aborted", "lease_held")]
+
+
+@pytest.mark.parametrize("phase", [Activity.SLOWING, Activity.CONCLUDING])
+def test_rule3_a_command_that_waits_does_not_outlast_a_hold_up_of_the_arbiter(
+    bench: GoalBench, phase: Activity
+) -> None:
+    bench.alive = [BOT, PAD]
+    bench.arm(PAD)
+    bench.ask(goal(seconds=5.0))
+    bench.run(0.5)
+    bench.command(PAD, FORWARD)
+    while activity(bench) is not phase:
+        bench.now += PERIOD
+        bench.hear(bench.beat(PAD), bench.beat(BOT), EXECUTING, bench.posture(), events.Tick())
+    bench.now += 0.3
+    words = kinds(bench.hear(bench.beat(PAD), READY) + bench.run(1.0))
+    assert "INPUT" not in words
+    assert "TWIST" not in words
+
+
+def test_U17_a_goal_does_not_begin_at_a_posture_from_before_the_rest(bench: GoalBench) -> None:
+    bench.ask(goal("first"))
+    bench.run(0.5)
+    old = bench.posture()
+    bench.hear(old, events.GoalCancelled("first"))
+    bench.is_seen = False
+    while activity(bench) is not Activity.STILL:
+        bench.run(PERIOD)
+    out = bench.hear(events.GoalAsked(goal("second")))
+    assert not setpoints(out)
+    bench.is_seen = True
+    out = bench.run(0.1)
+    assert setpoints(out)[0].positions == pytest.approx(
+        [bench.arbiter.state.errand.execution.path.points[0].positions[k] for k in range(4)]
+    )
+
+
+@pytest.mark.parametrize("number", [1e308, -1e300, 1001.0])
+def test_rule10_numbers_that_no_arm_has_are_refused(bench: GoalBench, number: float) -> None:
+    out = bench.ask(goal(to=(number, 1.0, 1.0, 0.0)))
+    assert endings(out) == [("goal", "aborted", "out_of_range")]
+    assert endings(bench.ask(grip(number))) == [("grip", "aborted", "out_of_range")]
+
+
+@pytest.mark.parametrize("phase", [0.0, 0.03, 0.05, 0.09])
+def test_U12_jaws_that_nothing_moves_have_not_stalled(bench: GoalBench, phase: float) -> None:
+    idle = replace(READY, state=1)
+    bench.held = True
+    out = bench.ask(grip(0.010))
+    bench.now += phase
+    for step in range(60):
+        bench.now += PERIOD
+        out += bench.hear(bench.posture(), events.Tick())
+        if step % 5 == 0:
+            out += bench.hear(bench.beat(BOT), idle, events.JointFeedback(True))
+    assert endings(out) == [("grip", "aborted", "driver_idle")]
+
+
+def test_U12_a_cancelled_goal_whose_arm_moves_on_is_none_that_was_cancelled(
+    bench: GoalBench,
+) -> None:
+    bench.ask(goal(seconds=5.0))
+    bench.run(0.5)
+    bench.hear(events.GoalCancelled("goal"))
+    out = []
+    for _ in range(60):
+        bench.now += 0.05
+        out += bench.hear(bench.beat(BOT), EXECUTING, bench.posture())
+        out += bench.hear(events.JointFeedback(False), events.Tick())
+    assert endings(out) == [("goal", "aborted", "stop_unconfirmed")]
+
+
+def test_U12_a_hold_of_who_does_not_have_the_arm_holds_nothing(bench: GoalBench) -> None:
+    bench.jog(PAD)
+    assert endings(bench.ask(hold())) == [("hold", "aborted", "not_owner")]
+    assert bench.is_moving()
+
+
+def test_a_hold_is_now_whatever_its_stamp_says(bench: GoalBench) -> None:
+    bench.ask(goal(seconds=5.0))
+    bench.run(0.5)
+    bench.ask(replace(hold(), starts_in=2e9))
+    assert ("hold", "succeeded", "goal_reached") in endings(bench.run(1.0))
+
+
 # ---- jaws --------------------------------------------------------------------------------------
 
 

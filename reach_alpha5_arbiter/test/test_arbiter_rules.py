@@ -41,6 +41,7 @@ from reach_alpha5_common.command import (
     STILL,
     CommandKind,
     GripperCommand,
+    MotionCommand,
     StopLevel,
 )
 
@@ -1029,3 +1030,57 @@ def test_the_same_events_give_the_same_outputs() -> None:
 def test_a_configuration_that_cannot_work_is_refused(make: Callable[[], ArbiterConfig]) -> None:
     with pytest.raises(ValueError, match=r"sources|repeat_period"):
         make()
+
+
+def _written(bench: Bench, command: MotionCommand, writer: str) -> list[events.Output]:
+    bench.now += 0.01
+    stamp = WALL + round(bench.now * 1e9)
+    return bench.hear(events.Command(PAD, command, stamp, stamp, "gripper_ctrl", writer))
+
+
+def test_two_writers_on_one_topic_stop_the_arm_although_one_heartbeat_speaks_for_both() -> None:
+    bench = Bench()
+    bench.hear(bench.beat(PAD))
+    _written(bench, STILL, "first")
+    assert kinds(_written(bench, FORWARD, "first")) == ["INPUT"]
+    out = _written(bench, RIGHT, "second")
+    assert (refused(out), stops(out)) == (["two_clients"], [StopCause.TWO_CLIENTS])
+    assert bench.source(PAD).clients == 2
+    assert bench.state.owner == ""
+    bench.hear(bench.beat(PAD))
+    assert refused(_written(bench, STILL, "second")) == ["two_clients"]
+    bench.wait(0.6, [PAD])
+    assert not refused(_written(bench, STILL, "second"))
+    assert kinds(_written(bench, RIGHT, "second")) == ["INPUT"]
+
+
+def test_who_holds_the_stick_still_is_not_forgotten_as_a_writer() -> None:
+    bench = Bench()
+    bench.hear(bench.beat(PAD))
+    _written(bench, STILL, "first")
+    _written(bench, FORWARD, "first")
+    bench.wait(2.0, [PAD])
+    assert bench.is_moving()
+    assert stops(_written(bench, RIGHT, "second")) == [StopCause.TWO_CLIENTS]
+
+
+def test_writers_are_told_apart_on_each_topic_for_itself() -> None:
+    bench = Bench()
+    bench.arm()
+    stamp = WALL + round(bench.now * 1e9)
+    bench.hear(events.Command(PAD, STILL, stamp, stamp, "gripper_ctrl", "first"))
+    out = bench.hear(events.Command(PAD, STILL, stamp, stamp, "twist", "second"))
+    assert not refused(out)
+    assert bench.source(PAD).clients == 1
+
+
+def test_asking_for_a_lease_that_one_has_changes_nothing() -> None:
+    bench = Bench()
+    bench.jog()
+    out = bench.hear(events.Acquire(PAD, bench.clients[PAD]))
+    assert reply(out).success
+    assert "yours" in reply(out).message
+    assert bench.is_moving()
+    assert (bench.state.asked.source, bench.state.asked.granted) == (PAD, True)
+    bench.hear(bench.beat(APP), events.Acquire(APP, bench.clients[APP]))
+    assert (bench.state.asked.source, bench.state.asked.granted) == (APP, False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,9 @@ from typing import Any
 import pytest
 
 from reach_alpha5_arbiter.codes import Code, Disarmed, FaultCause, RefusalCode, StopCause
+from reach_alpha5_arbiter.config import TIMES, ArbiterConfig, SourceConfig
 from reach_alpha5_arbiter.docs import generated, spliced
+from reach_alpha5_arbiter.endpoint import EndpointConfig
 from reach_alpha5_arbiter.parameters import (
     KNOWN_SOURCES,
     PARAMETERS,
@@ -137,3 +140,34 @@ def test_a_source_name_that_cannot_be_a_topic_is_refused(name: str) -> None:
 def test_a_source_that_is_named_twice_is_refused_before_anything_is_declared() -> None:
     with pytest.raises(ParameterError, match="twice"):
         check_names("sources", ["teleop", "teleop"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "names"),
+    [
+        ({"sources": ["teleop", "upstream"], "goal_source": ""}, "upstream"),
+        ({"sources": ["teleop", "estop"], "goal_source": ""}, "estop"),
+        ({"goal_source": "nobody"}, "nobody"),
+        ({"setpoint_period": 0.06}, "setpoint_period"),
+        ({"goals.gripper_speed": 0.0005}, "gripper_speed"),
+        ({"goals.stall_time": 0.1, "goals.gripper_acceleration": 0.001}, "stall_time"),
+    ],
+)
+def test_settings_that_break_a_promise_are_named(changes: dict[str, Any], names: str) -> None:
+    values = {entry.name: entry.default for entry in PARAMETERS} | changes
+    for name in values["sources"]:
+        values |= {entry.name: entry.default for entry in source_parameters(name)}
+    with pytest.raises(ParameterError, match=names):
+        config_from(values)
+
+
+@pytest.mark.parametrize("time", sorted(TIMES))
+@pytest.mark.parametrize("value", [math.nan, math.inf, -1.0])
+def test_a_time_that_is_none_is_named(time: str, value: float) -> None:
+    with pytest.raises(ValueError, match=time):
+        ArbiterConfig((SourceConfig("pad"),), **{time: value})
+
+
+def test_a_source_and_an_endpoint_of_one_name_are_refused() -> None:
+    with pytest.raises(ValueError, match="bridge"):
+        ArbiterConfig((SourceConfig("bridge"),), endpoints=(EndpointConfig("bridge"),))

@@ -77,6 +77,9 @@ def first_out_of_range(numbers: Iterable[tuple[str, float, float, float]]) -> Pr
     return None
 
 
+MAX_LIFETIME = 2.0**31 - 1.0
+"""s: what a duration on the wire can hold."""
+
 MAX_NAME = 128
 """Characters of a name that a command has: it is repeated as long as the command stands."""
 
@@ -230,7 +233,7 @@ class GripperCommand:
         yield "cylindrical.azimuth", self.cylindrical.azimuth, -1.0, 1.0
         yield "known_pose.velocity", self.known_pose.velocity, 0.0, 1.0
         yield "speed_modifier", self.speed_modifier, -1.0, 1.0
-        yield "lifetime", self.lifetime, 0.0, math.inf
+        yield "lifetime", self.lifetime, 0.0, MAX_LIFETIME
 
 
 STILL = GripperCommand()
@@ -287,7 +290,7 @@ class TwistCommand:
                 yield f"{vector}.{axis}", value, -math.inf, math.inf
         yield "grip_velocity", self.grip, -1.0, 1.0
         yield "maximum_acceleration", self.maximum_acceleration, 0.0, math.inf
-        yield "lifetime", self.lifetime, 0.0, math.inf
+        yield "lifetime", self.lifetime, 0.0, MAX_LIFETIME
 
 
 MAX_JOINTS = 16
@@ -353,7 +356,7 @@ class JointCommand:
         ):
             yield f"position of {name}", position, -math.inf, math.inf
             yield f"velocity of {name}", velocity, -math.inf, math.inf
-        yield "lifetime", self.lifetime, 0.0, math.inf
+        yield "lifetime", self.lifetime, 0.0, MAX_LIFETIME
 
 
 MotionCommand = GripperCommand | TwistCommand | JointCommand

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from reach_alpha5_common.command import (
     MAX_JOINTS,
+    MAX_LIFETIME,
     MAX_NAME,
     STILL,
     ArmInput,
@@ -40,7 +41,7 @@ NUMBERS = {
     ("cylindrical", "azimuth"): (-1.0, 1.0),
     ("known_pose", "velocity"): (0.0, 1.0),
     ("speed_modifier",): (-1.0, 1.0),
-    ("lifetime",): (0.0, math.inf),
+    ("lifetime",): (0.0, MAX_LIFETIME),
 }
 CASE_OF = {
     "cartesian": ArmInput.CARTESIAN,
@@ -236,7 +237,7 @@ TWIST_NUMBERS = {
     "angular": (-math.inf, math.inf),
     "grip": (-1.0, 1.0),
     "maximum_acceleration": (0.0, math.inf),
-    "lifetime": (0.0, math.inf),
+    "lifetime": (0.0, MAX_LIFETIME),
 }
 """Of all numbers of a twist the least and the greatest that they may be."""
 
@@ -329,7 +330,7 @@ POINTS = st.dictionaries(
 )
 
 
-@given(POINTS, st.floats(0.0, allow_infinity=False))
+@given(POINTS, st.floats(0.0, MAX_LIFETIME))
 def test_a_set_point_with_one_finite_number_of_each_per_joint_is_in_order(
     points: dict[str, tuple[float, float]], lifetime: float
 ) -> None:

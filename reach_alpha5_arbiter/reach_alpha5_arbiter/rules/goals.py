@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from reach_alpha5_arbiter import admission, events
-from reach_alpha5_arbiter.codes import StopCause
+from reach_alpha5_arbiter.codes import RefusalCode, StopCause
 from reach_alpha5_arbiter.errand import Ending, Errand, GoalOutcome, Waiting
 from reach_alpha5_arbiter.execution import Execution, Verdict
 from reach_alpha5_arbiter.machine import Machine
@@ -17,7 +18,7 @@ from reach_alpha5_arbiter.tables import (
     ArmingEvent,
     LeaseEvent,
 )
-from reach_alpha5_arbiter.trajectory import Failure, Goal
+from reach_alpha5_arbiter.trajectory import Failure, Goal, GoalKind
 from reach_alpha5_common.command import MotionCommand
 
 CAUSES = {
@@ -35,24 +36,38 @@ SUCCESSES = frozenset({Verdict.REACHED, Verdict.STALLED})
 def on_goal(m: Machine, event: events.GoalAsked) -> None:
     """Take a goal. One that is refused leaves everything as it is."""
     state, goal = m.state, event.goal
-    name = goal.source
     failure = admission.against_goal(event, admission.Situation(state, m.config))
     if failure is not None:
-        m.refuse(failure[0], name)
+        m.refuse(failure[0], goal.source)
         m.tell_ended(goal, _failed(failure))
-        return
-    if goal.is_hold:
-        # It asks for no motion at all: it is the neutral command among goals.
-        state.sources[name] = state.sources[name].armed_by(ArmingEvent.NEUTRAL)
-    elif state.lease.owner is None:
-        m.change_owner(LeaseEvent.GOAL, name)
-    if state.lease.owner != name:
+    elif goal.is_hold:
+        _hold(m, goal)
+    else:
+        if state.lease.owner is None:
+            m.change_owner(LeaseEvent.GOAL, goal.source)
+        if goal.kind is GoalKind.GRIPPER and state.driver.report is not None:
+            goal = replace(goal, joint_names=state.driver.report.joint_names[-1:])
+        _replace(m, Waiting(goal.source, goal, state.now + goal.starts_in))
+
+
+def _hold(m: Machine, goal: Goal) -> None:
+    """Take a goal that asks for no motion: it is the neutral command among goals."""
+    state, name = m.state, goal.source
+    state.sources[name] = state.sources[name].armed_by(ArmingEvent.NEUTRAL)
+    if state.lease.owner == name:
+        _replace(m, Waiting(name, goal))
+    elif state.motion.activity is Activity.STILL:
         m.tell_ended(goal, _reached())
-        return
+    else:  # it can hold nothing that is not its own
+        m.tell_ended(goal, Ending.of(GoalOutcome.ABORTED, RefusalCode.NOT_OWNER))
+
+
+def _replace(m: Machine, waiting: Waiting) -> None:
+    """Let a goal of the owner wait until what it had asked for has ended."""
     m.drop_waiting(StopCause.REPLACED)
-    slows = state.motion.activity in GOAL_PHASES
+    slows = m.state.motion.activity in GOAL_PHASES
     m.act(ActivityEvent.SLOW if slows else ActivityEvent.HALT, StopCause.REPLACED)
-    state.waiting = Waiting(name, goal, state.now + goal.starts_in)
+    m.state.waiting = waiting
 
 
 def on_goal_cancelled(m: Machine, event: events.GoalCancelled) -> None:
@@ -66,8 +81,14 @@ def on_goal_cancelled(m: Machine, event: events.GoalCancelled) -> None:
 
 
 def on_posture(m: Machine, event: events.PostureSeen) -> None:
-    """Take where the joints are, and judge by it how the goal goes."""
+    """Take where the joints are, and judge by it how the goal goes.
+
+    One that does not tell of every joint of the arm tells nothing.
+    """
     state = m.state
+    report = state.driver.report
+    if report is None or not set(report.joint_names) <= set(event.posture.joint_names):
+        return
     state.posture = event.posture
     if state.errand is not None and state.motion.activity in FOLLOWING:
         seen = state.errand.execution.seen(event.posture)
@@ -112,21 +133,20 @@ def _move(m: Machine, waiting: Waiting, command: MotionCommand) -> None:
 
 def _begin(m: Machine, waiting: Waiting, goal: Goal) -> None:
     state, config = m.state, m.config.goals
-    if not goal.is_hold and not admission.is_seen(state.posture, state.now, config):
-        # The feedback may only just have been asked for.
-        if waiting.begins_by > state.now + config.feedback_timeout:
-            state.waiting = replace(waiting, begins_by=state.now + config.feedback_timeout)
-            return
-        if state.now < waiting.begins_by:
-            return
-    state.waiting = None
     if goal.is_hold:
+        state.waiting = None
         m.tell_ended(goal, _reached())
         return
-    if state.posture is None:
-        m.tell_ended(goal, Ending.of(GoalOutcome.ABORTED, StopCause.NO_FEEDBACK))
+    posture = state.posture
+    if posture is None or posture.at < state.rested_at or not posture.is_fresh(state.now, config):
+        # The feedback may only just have been asked for.
+        if waiting.begins_by == math.inf:
+            state.waiting = replace(waiting, begins_by=state.now + config.feedback_timeout)
+        elif state.now >= waiting.begins_by:
+            m.drop_waiting(StopCause.NO_FEEDBACK)
         return
-    begun = Execution.begin(goal, state.posture, state.now, config)
+    state.waiting = None
+    begun = Execution.begin(goal, posture, state.now, config)
     if isinstance(begun, Execution):
         state.errand = Errand(begun)
         m.follow()
@@ -140,7 +160,9 @@ def _judge(m: Machine, errand: Errand) -> None:
     posture, now = m.state.posture, m.state.now
     assert posture is not None
     verdict = errand.execution.verdict(posture, now)
-    if verdict is Verdict.RUNNING:
+    # Jaws that were never told to move have not met anything.
+    unmoved = verdict is Verdict.STALLED and not (errand.is_obeyed and m.state.driver.is_obeying)
+    if verdict is Verdict.RUNNING or unmoved:
         return
     if verdict is Verdict.SLOWED:
         m.act(ActivityEvent.HALT, errand.slowed_for, errand.ending)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from reach_alpha5_arbiter import events
 from reach_alpha5_arbiter.codes import FaultCause, RefusalCode, StopCause
 from reach_alpha5_arbiter.driver import BLOCKS, Standing
@@ -108,6 +110,8 @@ def on_arm_report(m: Machine, event: events.ArmReport) -> None:
     elif before.standing is Standing.READY and driver.standing in BLOCKS:
         m.disarm_all(ArmingEvent.NOT_READY)
         m.act(ActivityEvent.HALT, BLOCKS[driver.standing][1])
+    if state.errand is not None and driver.is_executing:
+        state.errand = replace(state.errand, is_obeyed=True)
     _confirm(m, arm_rests=not driver.is_executing)
 
 

@@ -25,12 +25,14 @@ def on_acquire(m: Machine, event: events.Acquire) -> None:
         m.state.asked = Asked(name, allowed, m.state.now)
     if not allowed:
         return
-    if owner is not None and owner != name:
+    if owner == name:
+        m.out.append(events.Reply(True, "", "it is yours already"))
+        return
+    if owner is not None:
         m.act(ActivityEvent.HALT, StopCause.LEASE_TAKEN)
         m.disarm(owner, ArmingEvent.OUSTED)
-    if owner != name:
-        m.change_owner(LeaseEvent.TAKE if owner else LeaseEvent.ACQUIRE, name)
-        m.disarm(name, ArmingEvent.GRANT)
+    m.change_owner(LeaseEvent.TAKE if owner else LeaseEvent.ACQUIRE, name)
+    m.disarm(name, ArmingEvent.GRANT)
     m.out.append(events.Reply(True, "", "granted; motion needs a neutral command first"))
 
 

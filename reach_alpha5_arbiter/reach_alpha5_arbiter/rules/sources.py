@@ -125,7 +125,8 @@ def let_time_pass(m: Machine) -> None:
     """Let watchdogs of sources lapse, and lifetimes of commands end."""
     state = m.state
     for name, source in state.sources.items():
-        state.sources[name] = source.aged(state.now)
+        stands = state.lease.owner == name and state.motion.command is not None
+        state.sources[name] = source.aged(state.now, stands)
         if source.liveness is not Liveness.SILENT and state.now >= source.lapses_at():
             silence(m, name, LivenessEvent.LAPSE, StopCause.SOURCE_SILENT)
     if state.now >= state.motion.ends_at:
@@ -135,6 +136,13 @@ def let_time_pass(m: Machine) -> None:
         # Whoever is held up for so long has not heard a release yet either.
         m.disarm(_asker(m), ArmingEvent.LAPSED)
         m.act(ActivityEvent.HALT, StopCause.LAPSED)
+
+
+def doubt_what_waits(m: Machine) -> None:
+    """Drop a command that waits after the arbiter was held up: a release may lie unheard."""
+    waiting = m.state.waiting
+    if waiting is not None and waiting.goal is None:
+        m.disarm(waiting.source, ArmingEvent.LAPSED)
 
 
 def _asker(m: Machine) -> str:
