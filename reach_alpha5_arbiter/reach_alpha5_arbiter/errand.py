@@ -88,14 +88,17 @@ class Errand:
         return self.execution.goal
 
     def ends(self, ending: Ending) -> Errand:
-        """Take a reason to end: the first one counts, but nothing makes a success of a failure.
+        """Take a reason to end at once: the first failure counts.
 
         A success that something comes between is none: "never success while the arm is dead".
         """
-        standing = self.ending
-        if standing is not None and standing.outcome is not GoalOutcome.SUCCEEDED:
-            return self
-        return replace(self, ending=ending)
+        spoils = self.ending is None or self.ending.outcome is GoalOutcome.SUCCEEDED
+        return replace(self, ending=ending) if spoils else self
+
+    def moves_on(self, ending: Ending) -> Errand:
+        """Take that rest was not confirmed: neither what succeeded nor what was cancelled has."""
+        fails = self.ending is None or self.ending.outcome is not GoalOutcome.ABORTED
+        return replace(self, ending=ending) if fails else self
 
     def slows(self, ending: Ending, cause: StopCause, now: float) -> Errand:
         """Take a reason to slow down along its path, and then to end; the first one counts."""

@@ -111,8 +111,8 @@ class Machine:
         row = ACTIVITY.step(state.motion.activity, event)
         if state.errand is not None and cause is not None:
             ending = ending or Ending.of(GoalOutcome.ABORTED, cause)
-            if event is ActivityEvent.OVERDUE:  # whatever it had come to, the arm moves on
-                state.errand = replace(state.errand, ending=ending)
+            if event is ActivityEvent.OVERDUE:
+                state.errand = state.errand.moves_on(ending)
             elif event in AT_ONCE:
                 state.errand = state.errand.ends(ending)
             elif row.then is Activity.SLOWING:

@@ -598,6 +598,16 @@ def test_U12_a_cancelled_goal_whose_arm_moves_on_is_none_that_was_cancelled(
     assert endings(out) == [("goal", "aborted", "stop_unconfirmed")]
 
 
+def test_the_first_reason_is_told_also_when_rest_is_not_confirmed(bench: GoalBench) -> None:
+    bench.ask(goal(seconds=5.0))
+    bench.run(0.5)
+    out = []
+    for _ in range(60):  # the driver is dead
+        bench.now += 0.05
+        out += bench.hear(bench.beat(BOT), events.Tick())
+    assert [code for _, _, code in endings(out)] == ["no_feedback"]
+
+
 def test_U12_a_hold_of_who_does_not_have_the_arm_holds_nothing(bench: GoalBench) -> None:
     bench.jog(PAD)
     assert endings(bench.ask(hold())) == [("hold", "aborted", "not_owner")]
