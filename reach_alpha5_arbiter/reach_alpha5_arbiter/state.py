@@ -106,7 +106,11 @@ class State:
             driver.estop_level,
             driver.is_faulted,
             self.stops,
-            [(s.liveness, s.arming, s.client_id, s.voices) for s in self.sources.values()],
+            # Two clients that speak in turns must not make a change of each heartbeat.
+            [
+                (s.liveness, s.arming, s.voices, s.client_id if s.voices < 2 else "")
+                for s in self.sources.values()
+            ],
             self.stream.state,
             errand and errand.goal.id,
             waiting and waiting.goal and waiting.goal.id,

@@ -605,7 +605,7 @@ def test_the_first_reason_is_told_also_when_rest_is_not_confirmed(bench: GoalBen
     for _ in range(60):  # the driver is dead
         bench.now += 0.05
         out += bench.hear(bench.beat(BOT), events.Tick())
-    assert [code for _, _, code in endings(out)] == ["no_feedback"]
+    assert [code for _, _, code in endings(out)] == ["driver_lost"]
 
 
 def test_U12_a_hold_of_who_does_not_have_the_arm_holds_nothing(bench: GoalBench) -> None:
