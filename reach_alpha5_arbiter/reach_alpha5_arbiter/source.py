@@ -6,7 +6,6 @@ A `Source` is a value. What happens to it gives a new one; nothing here sends or
 from __future__ import annotations
 
 import math
-from collections import Counter
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -84,8 +83,8 @@ class Source:
         """How many clients speak for it, as far as is known: more than one is one too many."""
         if len(self.writers) < 2:  # as a rule, and this is asked at each event
             return max(len(self.clients), len(self.writers))
-        topics = Counter(writer.topic for writer in self.writers)
-        return max(len(self.clients), *topics.values())
+        topics = [writer.topic for writer in self.writers]
+        return max(len(self.clients), *map(topics.count, topics))
 
     @property
     def is_armed(self) -> bool:

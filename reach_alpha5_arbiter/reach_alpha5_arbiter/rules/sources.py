@@ -129,13 +129,13 @@ def let_time_pass(m: Machine) -> None:
         state.sources[name] = source.aged(state.now, stands)
         if source.liveness is not Liveness.SILENT and state.now >= source.lapses_at():
             silence(m, name, LivenessEvent.LAPSE, StopCause.SOURCE_SILENT)
-    if state.now >= state.motion.ends_at:
-        m.act(ActivityEvent.HALT, StopCause.LIFETIME_ENDED)
     lapsed_at = state.motion.said_at + m.config.command_lifetime
     if state.motion.activity in MOVING and state.now >= lapsed_at:
         # Whoever is held up for so long has not heard a release yet either.
         m.disarm(_asker(m), ArmingEvent.LAPSED)
         m.act(ActivityEvent.HALT, StopCause.LAPSED)
+    if state.now >= state.motion.ends_at:
+        m.act(ActivityEvent.HALT, StopCause.LIFETIME_ENDED)
 
 
 def doubt_what_waits(m: Machine) -> None:
