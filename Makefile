@@ -2,7 +2,7 @@
 
 PYTHON3 = $(or $(PYTHON),python3)
 
-.PHONY: help demo test lint build bench chaos soak prove-motion clean distclean env env-dev
+.PHONY: help demo test lint build bench chaos soak prove prove-motion mutate clean distclean env env-dev
 
 help:
 	@echo "make demo         simulated arm, driver, arbiter, teleop and a recorded pad session"
@@ -13,7 +13,9 @@ help:
 	@echo "make bench        the benchmarks; writes benchmarks/results.json"
 	@echo "make chaos        kill and stop the nodes 200 times while the arm moves; ARGS=\"--kills 20\""
 	@echo "make soak         the driver's core on a line with faults, seed after seed; ARGS=\"--seeds 5000\""
+	@echo "make prove        the arbiter: every state, millions of random steps, broken cores; STEPS=100000000"
 	@echo "make prove-motion a million ticks of motion among random things, each judged; ARGS=\"--seeds 5\""
+	@echo "make mutate       faults put into arbiter, gate and watchdogs: do the tests find them? ARGS=\"--only gate\""
 	@echo "make clean        remove what was built; distclean also removes the environment"
 	@echo "tools/run CMD     any command with everything sourced: tools/run alpha5-wire --help"
 
@@ -47,9 +49,17 @@ soak: env-dev
 	@$(PYTHON3) tools/build.py
 	@tools/run python3 tools/soak.py $(ARGS)
 
+prove: env-dev
+	@$(PYTHON3) tools/build.py
+	@tools/run python3 tools/prove.py $(if $(STEPS),--steps $(STEPS)) $(ARGS)
+
 prove-motion: env-dev
 	@$(PYTHON3) tools/build.py
 	@tools/run python3 tools/prove_motion.py $(ARGS)
+
+mutate: env-dev
+	@$(PYTHON3) tools/build.py
+	@tools/run python3 tools/mutate.py $(ARGS)
 
 clean:
 	rm -rf build install log .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

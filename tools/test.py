@@ -51,6 +51,9 @@ RECKONING = (
     "reach_alpha5_arbiter/test/test_arbiter_search.py",
     "reach_alpha5_arbiter/test/test_arbiter_spline.py",
     "reach_alpha5_arbiter/test/test_arbiter_trajectory.py",
+    "reach_alpha5_arbiter/test/test_replay_core.py",
+    "reach_alpha5_arbiter/test/test_replay_bag.py",
+    "reach_alpha5_driver/test/test_driver_joint_setpoints.py",
     "reach_alpha5_arbiter/test/test_arbiter_walk.py",
 )
 """Files and folders of the second lane: what takes long there, and starts nothing."""

@@ -1,267 +1,247 @@
 """An independent judge of the arbiter: it knows the rules, not the code.
 
-It hears the same events and outputs, keeps its own account of who is there and what is latched,
-and raises `Unsafe` when an output breaks an invariant or when the state that is shown contradicts
-what was said. Each invariant names the rule that it protects.
+It hears the same events and outputs, keeps its own account of the world (`arbiter_account`), and
+raises `Unsafe` with the names of all invariants that an output or the shown state breaks. What
+they mean is in `arbiter_invariants`; the parts for words, goals and the lease are beside this one.
 """
 
 from __future__ import annotations
 
-import copy
-import math
+from collections.abc import Sequence
+
+from arbiter_account import Account
+from arbiter_goal_judge import GoalJudge
+from arbiter_invariants import Findings, Invariant
+from arbiter_lease_judge import LeaseJudge
+from arbiter_soundness import is_sound
+from arbiter_word_judge import ROUNDING, WordJudge
 
 from reach_alpha5_arbiter import events
 from reach_alpha5_arbiter.codes import StopCause
 from reach_alpha5_arbiter.config import ArbiterConfig
-from reach_alpha5_arbiter.state import Snapshot
+from reach_alpha5_arbiter.snapshot import Snapshot
 from reach_alpha5_arbiter.tables import Activity
-from reach_alpha5_common.command import (
-    CommandKind,
-    DriverCommand,
-    MotionCommand,
-    StopLevel,
-    TwistCommand,
-)
+from reach_alpha5_common.command import CommandKind, JointCommand, StopLevel
 
-ALWAYS_SAID = {
-    StopCause.ESTOP,
-    StopCause.DRIVER_HEARD,
-    StopCause.STOP_UNCONFIRMED,
-    StopCause.SHUTDOWN,
-}
-
-KINDS = {CommandKind.INPUT: False, CommandKind.TWIST: True}
-"""The words that ask for motion, and whether they carry a twist."""
-
-
-class Unsafe(AssertionError):
-    """The arbiter did what it must not."""
+NANO = 1_000_000_000
 
 
 class Judge:
     """What the rules say, kept beside the arbiter."""
 
     def __init__(self, config: ArbiterConfig, seen: Snapshot) -> None:
+        self.config = config
+        self.findings = Findings()
+        self.demand = self.findings.demand
+        self.account = Account(config)
+        self.goals = GoalJudge(config, self.account, self.findings)
+        self.words = WordJudge(config, self.account, self.goals, self.findings)
+        self.lease = LeaseJudge(self.account, self.findings)
         self.seen = seen
-        self.config = {source.name: source for source in config.sources}
-        self.arbiter_config = config
-        self.beats: dict[str, dict[str, float]] = {name: {} for name in self.config}
-        self.present = dict.fromkeys(self.config, False)
-        self.neutral_seen = dict.fromkeys(self.config, False)
-        self.estop = StopLevel.NONE
-        self.faulted = False
-        self.report: events.ArmReport | None = None
-        self.reported_at = -math.inf
-        self.moving: tuple[str, MotionCommand, float] | None = None
-        self.easing = ""
-        """Whose motion fades: the last word was a stop that is not at once."""
-        self.newest: dict[str, tuple[int, str]] = {}
-        """Stamp and topic of the newest command of a source that was obeyed."""
-        self.sequence = 0
+        self.counts: dict[tuple[str, str], int] = {}
         self.closed = False
 
     def fork(self) -> Judge:
-        twin = copy.copy(self)
-        twin.beats = {name: dict(beats) for name, beats in self.beats.items()}
-        twin.present = dict(self.present)
-        twin.neutral_seen = dict(self.neutral_seen)
-        twin.newest = dict(self.newest)
+        """Return an independent twin, for a fork of the arbiter, which counts refusals anew."""
+        twin = Judge.__new__(Judge)
+        twin.config, twin.seen, twin.closed = self.config, self.seen, self.closed
+        twin.findings, twin.demand, twin.counts = self.findings, self.demand, {}
+        twin.account = self.account.fork()
+        twin.goals = self.goals.fork(twin.account)
+        twin.words = self.words.fork(twin.account, twin.goals)
+        twin.lease = self.lease.fork(twin.account)
         return twin
 
+    @property
+    def moves(self) -> bool:
+        """Whether motion was said last."""
+        return self.words.moves
+
     def observe(self, event: events.Event, now: float, outputs: list[events.Output]) -> None:
-        """Judge what followed on an event at `now` [s]."""
+        """Judge what followed on an event at `now` [s].
+
+        Raises:
+            Unsafe: one or more invariants do not hold.
+        """
         if self.closed:
-            self._demand(not outputs, "rule 11: nothing follows after the exit")
-            return
-        self._pass_time(now)
-        refused = any(isinstance(out, events.Refused) for out in outputs)
-        if isinstance(event, events.Command) and event.source in self.config:
-            self._judge_order(event, outputs)
-        self._take(event, now, refused)
-        said = [out for out in outputs if isinstance(out, events.Send)]
-        was_moving = self.moving is not None or bool(self.easing)
-        for out in said:
-            self.sequence += 1
-            self._demand(out.command.sequence == self.sequence, "sequence grows by one")
-            self._judge_word(event, now, out)
-        stops = [out for out in said if out.command.kind is CommandKind.STOP]
-        if not was_moving:
-            self._demand(
-                all(out.cause in ALWAYS_SAID for out in stops), "rule 9: no stop while still"
-            )
-        if isinstance(event, events.EStopPress) and event.level != StopLevel.NONE:
-            self._demand(
-                bool(stops) and stops[-1].command.stop_level >= StopLevel.of(event.level),
-                "rule 1: each press is said at once, with its level or above",
-            )
-        if isinstance(event, events.Shutdown):
-            self._demand(
-                bool(said) and said[-1].command.kind is CommandKind.STOP,
-                "rule 11: a stop is the last word",
-            )
-            self.closed = True
-        for change in outputs:
-            if isinstance(change, events.StateChanged):
-                self.seen = change.snapshot
-        if self.seen.activity is Activity.STILL:
-            self.easing = ""
-        self._judge_rest(now)
-
-    def _judge_order(self, event: events.Command, outputs: list[events.Output]) -> None:
-        codes = [out.refusal.code for out in outputs if isinstance(out, events.Refused)]
-        neutral, (stamp, topic) = event.command.is_neutral, self.newest.get(event.source, (0, ""))
-        if event.source in self.newest and not codes:
-            certain = stamp < event.stamp or (stamp == event.stamp and topic == event.topic)
-            self._demand(certain or neutral, "rule 6: motion is the newest command for certain")
-            self._demand(stamp <= event.stamp, "rule 6: an older command is dropped")
-        if not codes or (neutral and codes == ["stale_stamp"]):
-            self.newest[event.source] = event.stamp, event.topic
-
-    def _judge_word(self, event: events.Event, now: float, out: events.Send) -> None:
-        command = out.command
-        if command.kind is CommandKind.STOP:
-            self._judge_stop(event, out)
-            self.moving = None
-        elif command.kind is CommandKind.RESET:
-            self._demand(isinstance(event, events.Reset), "rule 2: a reset is asked for")
-            self._demand(
-                self.moving is None and not self.easing, "rule 2: a reset leaves nothing moving"
-            )
+            self.demand(not outputs, Invariant.SILENT_AFTER_EXIT)
         else:
-            self._demand(command.kind in KINDS, "only known words")
-            self.easing = ""
-            self._judge_motion(event, now, command)
+            self._observe(event, now, outputs)
+        self.findings.close()
 
-    def _judge_stop(self, event: events.Event, out: events.Send) -> None:
-        eases = out.cause is StopCause.NEUTRAL
-        self._demand(
-            out.command.lifetime == (self.arbiter_config.ease_time if eases else 0.0),
-            "only the stop that the owner asks for leaves time, and never more than is configured",
-        )
-        self.easing = ""
-        if eases:
-            self._demand(self.moving is not None, "only motion fades")
-            assert self.moving is not None
-            asked = isinstance(event, events.Command) and event.command.is_neutral
-            self._demand(asked and event.source == self.moving[0], "its owner asked for that")
-            self._demand(out.command.stop_level is StopLevel.NONE, "no latch leaves time")
-            self.easing = self.moving[0]
-
-    def _judge_motion(self, event: events.Event, now: float, command: DriverCommand) -> None:
-        if isinstance(event, events.Command):
-            ends = now + event.command.lifetime if event.command.lifetime else math.inf
-            self.moving = event.source, event.command, ends
-        self._demand(self.moving is not None, "rule 6: only a command that stands is repeated")
-        assert self.moving is not None
-        name, asked, ends = self.moving
-        self._demand(command.motion == asked, "the owner's command is said as it is")
-        twists = isinstance(asked, TwistCommand)
-        self._demand(KINDS[command.kind] == twists, "a twist is said as a twist")
-        self._demand(
-            not twists or 0 < asked.lifetime <= self.arbiter_config.max_twist_lifetime,
-            "S2: a twist ends by itself, soon",
-        )
-        self._demand(not asked.is_neutral, "rule 9: no stream of zeroes")
-        self._demand(asked.problem() is None, "rule 10: nothing malformed passes")
-        lapse = max(self.beats[name].values(), default=-math.inf)
-        bound = min(ends, lapse + self.config[name].heartbeat_timeout)
-        self._demand(
-            0 < command.lifetime <= self.arbiter_config.command_lifetime
-            and now + command.lifetime <= bound + 1e-9,
-            "rules 6, 12: no demand outlives its command or its source",
-        )
-
-    def _judge_rest(self, now: float) -> None:
+    def _observe(self, event: events.Event, now: float, outputs: list[events.Output]) -> None:
+        account, words, goals = self.account, self.words, self.goals
+        said = [out for out in outputs if type(out) is events.Send]
+        was_unheard, goal_asked = account.report is None, bool(goals.open)
+        rested = not (words.moves or words.unconfirmed)
+        account.estop_before = account.estop
+        words.pass_time(now, said)
+        lapsed = account.estop > account.estop_before
+        owner = self.lease.holder(now, words)
+        # From goals a person takes the arm by moving it, also between two of them.
+        rests = (rested or words.overdue) and not account.streams_for(owner)
+        yields = owner == self.config.goal_source and (goal_asked or rests)
+        codes = self._codes(event, outputs) if outputs else []
+        if type(event) is events.Command:
+            self._judge_obedience(event, now, codes, said)
+        elif type(event) is events.Reset and not codes:
+            self.demand(account.endpoints.all_clear(), Invariant.RESET_NEEDS_ENDPOINTS)
+            resets = [send for send in said if send.command.kind is CommandKind.RESET]
+            self.demand(len(resets) == 1, Invariant.RESET_IS_SAID)
+        pressed = account.estop
+        account.take(event, now, codes, owner)
+        goals.take(event, codes, owner, now)
+        words.forget_what_waits(event, bool(codes), owner)
+        for out in outputs:
+            self._judge_output(event, now, out)
+        self._judge_duty(event, now, said, was_unheard, lapsed or account.estop > pressed)
+        words.see_feedback(event)
+        lapsed_of = words.lapsed_of
+        self.demand(not lapsed_of or words.mover != lapsed_of, Invariant.LAPSED_ENDS)
         seen = self.seen
-        self._demand(
-            (seen.activity is Activity.JOGGING) == (self.moving is not None),
-            "D7: the state says what was said",
-        )
-        self._demand(not seen.owner or self._live(seen.owner), "rule 4: the owner is there")
-        self._demand(seen.estop_latched or self.estop is StopLevel.NONE, "rule 1: latched")
-        self._demand(
-            (seen.activity is Activity.EASING) == bool(self.easing),
-            "whatever else ends motion while it fades says the stop at once",
-        )
-        if self.moving is None and not self.easing:
+        self.lease.judge(event, now, owner, yields, seen.owner, seen.lease_epoch)
+        self._judge_shown()
+        if words.moves or words.fading:
+            self._judge_motion(event, now)
+            self._judge_mover(event, now, codes)
+        goals.judge_state(event, now, seen.activity)
+
+    # ---- what was refused, and what had to be said ---------------------------------------------
+
+    def _codes(self, event: events.Event, outputs: list[events.Output]) -> list[str]:
+        """Return what was refused of the event, and judge how it was told."""
+        codes = []
+        for place, out in enumerate(outputs):
+            if type(out) is not events.Refused:
+                continue
+            refusal = out.refusal
+            key = refusal.code, refusal.source
+            count = self.counts[key] = self.counts.get(key, 0) + 1
+            told = bool(refusal.code and refusal.reason and refusal.source)
+            self.demand(told and refusal.count == count, Invariant.REFUSAL_IS_EXPLAINED)
+            # A goal that was due, and cannot begin, is refused by itself at any event.
+            after = outputs[place + 1] if place + 1 < len(outputs) else None
+            began = isinstance(after, events.GoalEnded) and after.ending.code == refusal.code
+            if not began or isinstance(event, events.GoalAsked):
+                codes.append(refusal.code)
+        return codes
+
+    def _judge_obedience(
+        self, event: events.Command, now: float, codes: list[str], said: Sequence[events.Send]
+    ) -> None:
+        """Judge that a command was not refused."""
+        account, demand = self.account, self.demand
+        if codes or event.source not in account.sources:
             return
-        name, _, ends = self.moving or (self.easing, None, math.inf)
-        self._demand(seen.owner == name, "rule 4: only the owner moves")
-        self._demand(self._live(name), "rule 7: a source that is gone moves nothing")
-        self._demand(self.neutral_seen[name], "rule 3: neutral came first")
-        self._demand(self.estop is StopLevel.NONE, "rule 1: an e-stop beats everything")
-        self._demand(not (self.faulted or seen.fault_latched), "rule 2: a fault latches")
-        self._demand(self._ready(), "a driver that is not ready gets no motion")
-        self._demand(now < ends, "rule 6: a lifetime ends")
+        neutral = event.command.is_neutral
+        demand(is_sound(event.command), Invariant.MALFORMED_IS_REFUSED)
+        ahead = event.stamp - event.wall
+        demand(ahead <= self.config.max_future * NANO, Invariant.FUTURE_IS_REFUSED)
+        newest = account.newest.get(event.source)
+        if newest is not None:
+            stamp, topic = newest
+            demand(stamp <= event.stamp, Invariant.NEWEST_COUNTS)
+            certain = stamp < event.stamp or topic == event.topic
+            demand(certain or neutral, Invariant.ORDER_IS_CERTAIN)
+        if not neutral:
+            demand(event.veto is None, Invariant.VETO_COUNTS)
+            self.words.judge_obeyed(event, now, said)
 
-    def _take(self, event: events.Event, now: float, refused: bool) -> None:
-        if isinstance(event, events.Heartbeat) and event.source in self.beats and event.client_id:
-            self.beats[event.source][event.client_id] = now
-            self.present[event.source] = event.present
-        elif isinstance(event, events.SourceGone) and event.source in self.beats:
-            self.beats[event.source].clear()
-        elif isinstance(event, events.Command) and event.source in self.neutral_seen:
-            if refused:
-                self.neutral_seen[event.source] = False
-            elif event.command.is_neutral:
-                self.neutral_seen[event.source] = True
-        elif isinstance(event, events.EStopPress) and event.level != StopLevel.NONE:
-            self.estop = max(self.estop, StopLevel.of(event.level))
-            self._forget_neutral()
-        elif isinstance(event, events.Reset):
-            self.estop, self.faulted = StopLevel.NONE, False
-            self._forget_neutral()
-        elif isinstance(event, events.Acquire) and not refused:
-            # Asked by the owner itself, it changes nothing; else both must be neutral.
-            if self.seen.owner != event.source:
-                self.neutral_seen[event.source] = False
-                if self.seen.owner:
-                    self.neutral_seen[self.seen.owner] = False
-        elif isinstance(event, events.Return) and not refused:
-            self.neutral_seen[event.source] = False
-        elif isinstance(event, events.ArmReport):
-            fresh = self.report is None or self.report.state != 4
-            was_ready = self._ready()
-            self.report, self.reported_at = event, now
-            if was_ready and not self._ready():
-                self._forget_neutral()
-            self.faulted |= event.state == 4 and fresh
-        for name in self.beats:
-            if not self._live(name):
-                self.neutral_seen[name] = False
-                self.newest.pop(name, None)
+    def _judge_output(self, event: events.Event, now: float, out: events.Output) -> None:
+        match out:
+            case events.Send():
+                self.words.judge(event, now, out)
+            case events.StateChanged(snapshot):
+                self.seen = snapshot
+            case events.GoalEnded():
+                self.goals.judge_end(event, out)
+            case events.Challenge():
+                asked = self.account.endpoints.asked(out, now)
+                self.demand(asked, Invariant.ENDPOINTS_ARE_ASKED)
 
-    def _forget_neutral(self) -> None:
-        self.neutral_seen = dict.fromkeys(self.neutral_seen, False)
+    def _judge_duty(
+        self,
+        event: events.Event,
+        now: float,
+        said: Sequence[events.Send],
+        was_unheard: bool,
+        estop_rose: bool,
+    ) -> None:
+        demand = self.demand
+        kinds = [out.command.kind for out in said]
+        pressed = type(event) is events.EStopPress and event.level != StopLevel.NONE
+        if pressed or estop_rose:
+            level = self.account.estop if estop_rose else StopLevel.of(event.level)
+            levels = [out.command.stop_level for out in said if out.cause is StopCause.ESTOP]
+            demand(bool(levels) and max(levels) >= level, Invariant.PRESS_IS_SAID)
+        if was_unheard and type(event) is events.ArmReport:
+            demand(CommandKind.STOP in kinds, Invariant.HEARD_DRIVER_IS_STOPPED)
+        if type(event) is events.Shutdown:
+            demand(bool(kinds) and kinds[-1] is CommandKind.STOP, Invariant.STOP_IS_LAST)
+            demand(not self.goals.open, Invariant.GOAL_IS_ANSWERED)
+            self.closed = True
+        if type(event) is events.Tick:
+            demand(not self.account.endpoints.unasked(now), Invariant.ENDPOINTS_ARE_ASKED)
 
-    def _pass_time(self, now: float) -> None:
-        for name, beats in self.beats.items():
-            timeout = self.config[name].heartbeat_timeout
-            self.beats[name] = {c: at for c, at in beats.items() if now - at < timeout}
-            if not self._live(name):
-                self.neutral_seen[name] = False
-                self.newest.pop(name, None)
-        if now - self.reported_at >= self.arbiter_config.driver_timeout and self.report:
-            self.report = None
-            self._forget_neutral()
-            self.faulted |= self.moving is not None
+    # ---- what is shown -------------------------------------------------------------------------
 
-    def _live(self, name: str) -> bool:
-        return len(self.beats[name]) == 1 and self.present[name]
-
-    def _ready(self) -> bool:
-        report = self.report
-        return (
-            report is not None
-            and report.state in (1, 2, 3)
-            and report.powered
-            and report.active
-            and not report.emo
-            and not report.holds
-            and not report.service_mode
+    def _judge_shown(self) -> None:
+        """Judge what is shown, whether anything moves or not."""
+        seen, account, words, demand = self.seen, self.account, self.words, self.demand
+        demand(
+            seen.estop_latched == bool(seen.estop_level) and seen.estop_level >= account.estop,
+            Invariant.ESTOP_STANDS,
         )
+        demand(seen.fault_latched or not account.faulted, Invariant.FAULT_STANDS)
+        if seen.permitted:
+            stopped = account.estop is not StopLevel.NONE or account.faulted
+            demand(
+                not stopped and account.endpoints.all_clear(),
+                Invariant.PERMIT_IS_TRUE,
+            )
+        demand(not seen.stream.is_open or account.stream is not None, Invariant.STREAM_ENDS)
+        activity = seen.activity
+        jogs = words.moving is not None
+        demand((activity is Activity.JOGGING) == jogs, Invariant.STATE_IS_TRUE)
+        demand((activity is Activity.EASING) == bool(words.fading), Invariant.FADING_IS_CUT)
+        if activity is Activity.STILL:
+            demand(not words.unconfirmed, Invariant.REST_IS_CONFIRMED)
+        else:
+            demand(words.moves or words.unconfirmed, Invariant.STATE_IS_TRUE)
 
-    @staticmethod
-    def _demand(holds: bool, rule: str) -> None:
-        if not holds:
-            raise Unsafe(rule)
+    def _judge_motion(self, event: events.Event, now: float) -> None:
+        """Judge what moves or fades: nothing may stand against it."""
+        account, words, demand = self.account, self.words, self.demand
+        demand(account.endpoints.all_clear(), Invariant.ENDPOINTS_HOLD)
+        demand(account.estop is StopLevel.NONE, Invariant.ESTOP_HOLDS)
+        demand(not account.faulted, Invariant.FAULT_HOLDS)
+        demand(type(event) is not events.Reset, Invariant.RESET_MOVES_NOTHING)
+        demand(account.is_linked(), Invariant.LINK_HOLDS)
+        demand(account.is_ready(), Invariant.READY_DRIVER)
+        if words.moves:
+            obeys = now - account.disobeys_since < self.config.driver_timeout
+            demand(obeys, Invariant.OBEDIENT_DRIVER)
+        standing = words.moving
+        if standing is not None:
+            demand(now < standing.ends_at, Invariant.LIFETIME_ENDS)
+            if type(event) is events.Tick and not isinstance(standing.command, JointCommand):
+                waits = now - words.said_at > self.config.repeat_period + ROUNDING
+                demand(not waits, Invariant.KEPT_UP)
+
+    def _judge_mover(self, event: events.Event, now: float, codes: list[str]) -> None:
+        """Judge whose motion it is."""
+        account, words, demand = self.account, self.words, self.demand
+        name = words.mover or words.fading
+        if not demand(name in account.sources, Invariant.OWNER_MOVES):
+            return
+        demand(not account.gone[name], Invariant.GONE_MOVES_NOTHING)
+        demand(bool(account.beats[name]), Invariant.SILENT_MOVES_NOTHING)
+        demand(account.voices(name) <= 1, Invariant.ONE_CLIENT)
+        if self.goals.gives_way:
+            return  # the lease and the arming may be those of who preempted it
+        if type(event) is events.Command and event.source == name:
+            demand(not codes, Invariant.REFUSAL_ENDS)
+            stands = words.moving is not None and event.command.is_neutral
+            demand(not stands, Invariant.RELEASE_STOPS)
+        demand(account.neutral_seen[name], Invariant.NEUTRAL_FIRST)
+        demand(self.seen.owner == name, Invariant.OWNER_MOVES)

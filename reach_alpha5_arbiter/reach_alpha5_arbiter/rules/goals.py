@@ -30,8 +30,6 @@ CAUSES = {
 }
 """Why the arm is stopped at the end of a goal that was not slowed."""
 
-SUCCESSES = frozenset({Verdict.REACHED, Verdict.STALLED})
-
 
 def on_goal(m: Machine, event: events.GoalAsked) -> None:
     """Take a goal. One that is refused leaves everything as it is."""
