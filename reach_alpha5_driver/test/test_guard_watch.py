@@ -252,3 +252,24 @@ def test_rule_14_the_times_that_stand_unless_set_stop_a_dead_driver_within_the_b
     assert config.suspect_after + LOOK_PERIOD <= 0.05
     assert config.hang_after <= 0.1
     assert 0.006 < config.repeat_period <= 0.05
+
+
+def test_a_look_at_a_thread_leaves_no_file_open():
+    def open_files() -> int:
+        return len(os.listdir("/proc/self/fd"))
+
+    before = open_files()
+    for thread in (threading.get_native_id(), 1 << 30):
+        trouble_of(os.getpid(), thread)
+    assert open_files() == before
+
+
+def test_a_state_that_nobody_knows_is_trouble_and_is_told_as_well_as_it_can_be():
+    assert trouble_in(status("~ (odd)", "VmSize:\t100 kB")) == "~ (odd)"
+    assert trouble_in(b"Name:\tx\nState:\t\xff\nVmSize:\t100 kB\n") == "\ufffd"
+
+
+def test_a_watch_that_has_heard_nothing_waits_for_nothing(bench):
+    assert not bench.watch.must_stop(1e9)
+    assert (bench.watch.moving, bench.watch.tripped) == (False, False)
+    assert (bench.watch.reason, bench.watch.next_look) == ("", math.inf)
