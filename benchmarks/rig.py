@@ -240,9 +240,7 @@ class BaseDemands:
         least = NEW_VELOCITY * abs(before)
         return self._first(begin_ns, end_ns, lambda now: (now - before) * sign > least)
 
-    def _first(
-        self, begin_ns: int, end_ns: int, is_it: Callable[[float], bool]
-    ) -> float | None:
+    def _first(self, begin_ns: int, end_ns: int, is_it: Callable[[float], bool]) -> float | None:
         for start_ns, velocity in self._told:
             if begin_ns < start_ns < end_ns and is_it(velocity):
                 return (start_ns - begin_ns) / 1e6

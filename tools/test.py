@@ -52,7 +52,6 @@ RECKONING = (
     "reach_alpha5_arbiter/test/test_arbiter_spline.py",
     "reach_alpha5_arbiter/test/test_arbiter_trajectory.py",
     "reach_alpha5_arbiter/test/test_replay_core.py",
-    "reach_alpha5_arbiter/test/test_replay_bag.py",
     "reach_alpha5_driver/test/test_driver_joint_setpoints.py",
     "reach_alpha5_arbiter/test/test_arbiter_walk.py",
 )
