@@ -59,7 +59,8 @@ TARGETS = (
         "test_arbiter_tables test_arbiter_execution test_arbiter_spline test_arbiter_trajectory "
         "test_estop_endpoint test_arbiter_edges_stops test_arbiter_edges_goals "
         "test_arbiter_edges_lease test_arbiter_edges_settings test_arbiter_edges_shown "
-        "test_arbiter_edges_checks test_arbiter_edges_owners test_arbiter_edges_twins",
+        "test_arbiter_edges_checks test_arbiter_edges_owners test_arbiter_edges_twins "
+        "test_arbiter_edges_moments",
         [
             "reach_alpha5_arbiter/test/test_arbiter_tables.py"
             "::test_the_document_has_the_tables_as_they_are"

@@ -21,6 +21,7 @@ from reach_alpha5_arbiter import events, journal
 from reach_alpha5_arbiter.core import MotionArbiter
 from reach_alpha5_arbiter.journal import Checkpoint, EntryError, Happened, Journal
 from reach_alpha5_arbiter.tables import Activity
+from reach_alpha5_arbiter.trajectory import Posture
 
 STEPS = 1500
 CALM = settings(deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
@@ -37,6 +38,13 @@ def anything(hint: Any) -> st.SearchStrategy[Any]:
         return st.tuples(*map(anything, parts))
     if origin is dict:
         return st.dictionaries(*map(anything, parts), max_size=3)
+    if hint is Posture:  # which has one of each for every joint
+        joints = st.lists(st.tuples(st.text(max_size=5), st.floats(), st.floats()), max_size=3)
+        return st.builds(
+            lambda seen, at: Posture(*(tuple(each[k] for each in seen) for k in range(3)), at),
+            joints,
+            st.floats(),
+        )
     if dataclasses.is_dataclass(hint) or hasattr(hint, "_fields"):
         hints = typing.get_type_hints(hint)
         names = (

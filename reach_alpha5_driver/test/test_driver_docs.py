@@ -29,7 +29,7 @@ MOTION = Path(reach_alpha5_motion.__file__).parent
 
 GATE_AND_ITS_USERS = ("gate.py", "core.py", "commands.py", "motion_desk.py", "supervisor.py")
 
-NEVER_SHOWN = {"disconnected", "power_off"}
+NEVER_SHOWN = {"power_off"}
 """Causes of stops that are never written: the line is gone, or one that cuts the power is."""
 
 START_PROBLEMS = {
