@@ -15,6 +15,7 @@ from arbiter_bench import (
     FORWARD,
     PAD,
     STILL,
+    TWIST,
     Bench,
     kinds,
     refused,
@@ -26,8 +27,11 @@ from arbiter_goals import READY, WITH_GOALS, GoalBench, endings, goal, grip, set
 
 from reach_alpha5_arbiter import events
 from reach_alpha5_arbiter.codes import StopCause
+from reach_alpha5_arbiter.config import SourceConfig
 from reach_alpha5_arbiter.core import MotionArbiter
+from reach_alpha5_arbiter.endpoint import EndpointConfig
 from reach_alpha5_arbiter.tables import Activity
+from reach_alpha5_common.refusal import Problem
 
 EVEN = replace(
     CONFIG,
@@ -153,7 +157,7 @@ def test_S3_U12_jaws_stall_only_after_the_driver_has_said_that_it_moves_them() -
     for _ in range(50):
         held.now += 0.02
         out += held.hear(held.beat(BOT), READY, held.posture(), events.Tick())
-    assert not endings(out)
+    assert not stops(out)
 
 
 def test_S3_a_stall_is_told_by_its_code() -> None:
@@ -226,3 +230,124 @@ def test_a_command_that_waits_does_not_keep_the_goal_s_source_from_being_refused
     waiting.command(PAD, FORWARD)
     assert not refused(waiting.command(BOT, STILL))
     assert waiting.arbiter.state.waiting is not None
+
+
+def test_an_arbiter_begins_with_nothing_said_and_nobody_heard() -> None:
+    fresh = MotionArbiter(CONFIG).snapshot(0.0)
+    assert (fresh.stops, fresh.lease_epoch, fresh.owner) == (0, 0, "")
+    assert fresh.last_stop_cause is None
+    assert fresh.refusals == ()
+    assert not fresh.stream.is_open
+    assert fresh.stream.closed_because == ""
+    assert fresh.goal.phase == 0
+
+
+@pytest.mark.parametrize(
+    "time",
+    [
+        *("repeat_period", "setpoint_period", "command_lifetime", "driver_timeout"),
+        *("stop_confirm_timeout", "stream_idle_timeout", "max_twist_lifetime"),
+    ],
+)
+def test_a_time_of_none_at_all_is_refused(time: str) -> None:
+    with pytest.raises(ValueError, match=time):
+        replace(CONFIG, **{time: 0.0})
+
+
+@pytest.mark.parametrize("time", ["max_future", "ease_time", "upstream_timeout"])
+def test_a_time_that_may_be_none_may_not_be_less(time: str) -> None:
+    assert getattr(replace(CONFIG, **{time: 0.0}), time) == 0.0
+    with pytest.raises(ValueError, match=time):
+        replace(CONFIG, **{time: -0.001})
+
+
+def test_two_endpoints_of_one_name_and_a_source_without_time_are_refused() -> None:
+    box = EndpointConfig("box")
+    with pytest.raises(ValueError, match="twice"):
+        replace(CONFIG, endpoints=(box, box))
+    with pytest.raises(ValueError, match="pad"):
+        SourceConfig("pad", heartbeat_timeout=0.0)
+    with pytest.raises(ValueError, match="pad"):
+        SourceConfig("pad", idle_release=float("inf"))
+
+
+def test_what_is_no_event_is_refused_by_name() -> None:
+    with pytest.raises(TypeError, match="no event"):
+        MotionArbiter(CONFIG).handle("no event", 0.0)  # type: ignore[arg-type]
+
+
+def test_rule7_a_planner_that_dies_while_its_goal_gives_way_stops_the_arm_at_once() -> None:
+    giving = GoalBench()
+    giving.alive = [BOT, PAD]
+    giving.arm(PAD)
+    giving.ask(goal(seconds=5.0))
+    giving.run(0.5)
+    giving.command(PAD, FORWARD)
+    assert giving.state.activity is Activity.SLOWING
+    out = giving.hear(events.SourceGone(BOT))
+    assert stops(out) == [StopCause.SOURCE_GONE]
+    assert giving.state.owner == PAD
+    giving.alive = [PAD]
+    assert "INPUT" in kinds(giving.run(0.5))
+
+
+def test_rule3_an_armed_source_that_opens_a_stream_must_be_neutral_on_it_first() -> None:
+    opening = Bench(WITH_GOALS)
+    opening.arm(BOT)
+    assert reply(opening.hear(events.OpenStream(BOT, opening.clients[BOT], 2))).success
+    assert refused(opening.command(BOT, TWIST)) == ["neutral_required"]
+
+
+def test_a_neutral_that_is_said_while_the_driver_is_not_ready_counts_when_it_is() -> None:
+    waiting = Bench()
+    unpowered = report(powered=False)
+    waiting.hear(unpowered)
+    waiting.arm()
+    waiting.hear(unpowered, report())
+    assert kinds(waiting.command(PAD, FORWARD)) == ["INPUT"]
+
+
+def test_a_goal_that_is_vetoed_or_cancelled_has_the_code_of_the_action_for_neither_fault() -> None:
+    asking = GoalBench()
+    out = asking.ask(goal("vetoed"), Problem("target_refused", "no"))
+    asking.ask(goal("cancelled", seconds=5.0))
+    asking.run(0.2)
+    out += asking.hear(events.GoalCancelled("cancelled")) + asking.run(1.0)
+    errors = {out.goal_id: out.ending.error for out in out if isinstance(out, events.GoalEnded)}
+    assert errors == {"vetoed": -1, "cancelled": -1}
+
+
+def test_set_points_as_rare_as_repetitions_are_in_order() -> None:
+    even = replace(CONFIG, setpoint_period=CONFIG.repeat_period)
+    assert even.setpoint_period == even.repeat_period
+
+
+def test_rule10_who_asks_for_a_held_lease_as_somebody_else_is_told_so() -> None:
+    held = Bench()
+    held.jog()
+    held.hear(held.beat(APP))
+    assert reply(held.hear(events.Acquire(APP, "somebody else"))).code == "wrong_client"
+
+
+def test_rule9_a_driver_that_is_lost_after_the_stop_is_not_told_to_stop_again() -> None:
+    lost = Bench()
+    lost.jog()
+    lost.command(PAD, STILL)
+    lost.hear(events.EStopPress(2, "diver", ""))
+    out = []
+    for _ in range(12):
+        lost.now += 0.05
+        out += lost.hear(lost.beat(PAD), events.Tick())
+    assert not lost.state.driver_connected
+    assert not stops(out)
+
+
+def test_R3_a_stream_that_ends_by_a_hold_up_says_so() -> None:
+    held = Bench(WITH_GOALS)
+    held.hear(held.beat(BOT))
+    held.hear(events.OpenStream(BOT, held.clients[BOT], 2))
+    held.command(BOT, replace(TWIST, linear=(0.0, 0.0, 0.0)))
+    assert kinds(held.command(BOT, replace(TWIST, lifetime=1.0))) == ["TWIST"]
+    held.now += 0.3
+    assert stops(held.hear(report())) == [StopCause.LAPSED]
+    assert held.state.stream.closed_because == "lapsed"

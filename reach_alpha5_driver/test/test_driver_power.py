@@ -6,6 +6,7 @@ import pytest
 from driver_node_rig import CLOCKWISE, Drive
 
 from reach_alpha5_driver.protocol.packets import STOP_FRAMES, mode_frames
+from reach_alpha5_driver.rest import RESTING
 from reach_alpha5_driver.sim.ids import AXES, Mode, Packet
 from reach_alpha5_driver.sim.log import TO_ARM, TO_DRIVER, LoggedFrame
 from reach_alpha5_msgs.msg import ArmState, EStop
@@ -153,6 +154,7 @@ def test_SETTLE_THEN_CUT_stops_at_once_and_cuts_when_the_arm_was_measured_at_res
         for frame in drive.log().frames(TO_DRIVER)
         if frame.packet_id == Packet.VELOCITY and frame.end_ns < cut
     ]
-    assert reported[-5:] == [0.0] * 5
+    # A joint still fades below what counts as motion when the power may be cut.
+    assert max(map(abs, reported[-5:])) <= RESTING["rad"]
     operator.until(lambda: disabled(drive))
     assert operator.arm_state.emo_level == EStop.SETTLE_THEN_CUT
