@@ -21,7 +21,6 @@ import shutil
 import signal
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -32,6 +31,7 @@ from mutate_operators import Key, Mutant, enums_of, mutants_of
 from mutate_runner import ENVIRONMENT, Outcome, Survey, copy_sources, survey
 from mutate_targets import TARGETS, Target
 from mutate_warm import WarmBench
+from workers import Progress, obey_parent
 from workspace import LOG, WorkspaceError, reported
 
 BAR = 0.95
@@ -43,12 +43,6 @@ PROGRESS_PERIOD = 20.0
 RESULTS = LOG / "mutate.json"
 
 Judged = list[tuple[Mutant, Outcome]]
-
-
-def obey_parent() -> None:
-    """Leave Ctrl-C to the parent, which ends the workers."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def work(copy: Path, target: Target, seen: Survey) -> None:
@@ -95,7 +89,7 @@ def judge_all(
     print(
         f"\n{len(mutants)} mutants of {', '.join(modules)}; {len(seen.seconds)} tests", flush=True
     )
-    started = told = time.monotonic()
+    progress = Progress(len(mutants), "mutants", PROGRESS_PERIOD)
     with context.Pool(jobs, work, (copy, target, seen)) as pool:
         for done, (mutant, outcome) in enumerate(pool.imap_unordered(judge, mutants), 1):
             judged.append((mutant, outcome))
@@ -105,11 +99,7 @@ def judge_all(
                     f"SURVIVED {key.module}, {key.scope}: {key.line}\n    {key.mutation}",
                     flush=True,
                 )
-            now = time.monotonic()
-            if now - told >= PROGRESS_PERIOD:
-                told = now
-                left = (now - started) / done * (len(mutants) - done)
-                print(f"{done} of {len(mutants)}, {left:.0f} s to go", flush=True)
+            progress.tell(done)
 
 
 def scores_of(judged: Judged) -> dict[str, Score]:

@@ -19,12 +19,12 @@ import multiprocessing
 import os
 import signal
 import sys
-import time
 from collections import Counter
 from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
+from workers import Progress, obey_parent
 from workspace import ROOT
 
 sys.path.append(str(ROOT / "reach_alpha5_arbiter" / "test"))
@@ -40,12 +40,6 @@ STEPS_PER_SEED = 50_000
 
 PROGRESS_PERIOD = 10.0
 """Seconds between two lines of progress."""
-
-
-def obey_parent() -> None:
-    """Leave Ctrl-C to the parent, which ends the workers."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def search(name: str) -> tuple[str, str, bool]:
@@ -70,22 +64,6 @@ def catch_one(number: int) -> tuple[str, bool]:
     return f"{broken.breaks.name:<24} {steps:>8,} events  {broken.name}", True
 
 
-class Progress:
-    """Tells now and then how far it is."""
-
-    def __init__(self, whole: int, unit: str) -> None:
-        self._whole, self._unit = whole, unit
-        self._started = self._told = time.monotonic()
-
-    def tell(self, done: int) -> None:
-        """Tell, if it is time to."""
-        now = time.monotonic()
-        if done and now - self._told >= PROGRESS_PERIOD:
-            self._told = now
-            left = (now - self._started) / done * (self._whole - done)
-            print(f"{done:,} of {self._whole:,} {self._unit}, {left:.0f} s to go", flush=True)
-
-
 def prove_searches(pool: Any) -> bool:
     """Run the exhaustive searches."""
     good = True
@@ -97,7 +75,7 @@ def prove_searches(pool: Any) -> bool:
 
 def prove_walk(pool: Any, seeds: Iterable[int], steps: int, whole: int) -> bool:
     """Walk, seed after seed."""
-    progress, counts = Progress(whole, "events"), Counter[str]()
+    progress, counts = Progress(whole, "events", PROGRESS_PERIOD), Counter[str]()
     done, broken = 0, 0
     for outcome in pool.imap_unordered(partial(walk, steps=steps), seeds):
         done += outcome.steps

@@ -17,11 +17,11 @@ import multiprocessing
 import os
 import signal
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from workers import Progress, obey_parent
 from workspace import ROOT
 
 sys.path.append(str(ROOT / "reach_alpha5_motion" / "test"))
@@ -79,16 +79,10 @@ class Sum:
             self.broken.append(outcome.seed)
 
 
-def obey_parent() -> None:
-    """Leave Ctrl-C to the parent, which ends the workers."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-
-
 def prove(name: str, seeds: range, jobs: int, total: Sum) -> None:
     """Run the seeds of a proof, and tell how it goes."""
     print(f"\n{name}: {PROOFS[name].text}; seeds {seeds[0]} to {seeds[-1]}", flush=True)
-    started = told = time.monotonic()
+    progress = Progress(len(seeds), "seeds", PROGRESS_PERIOD)
     with multiprocessing.Pool(jobs, obey_parent) as pool:
         for outcome in pool.imap_unordered(PROOFS[name].run, seeds):
             total.add(outcome)
@@ -99,11 +93,7 @@ def prove(name: str, seeds: range, jobs: int, total: Sum) -> None:
                     f"--first {outcome.seed} --seeds 1",
                     flush=True,
                 )
-            now = time.monotonic()
-            if now - told >= PROGRESS_PERIOD:
-                told = now
-                left = (now - started) / total.seeds * (len(seeds) - total.seeds)
-                print(f"{total.seeds} of {len(seeds)} seeds, {left:.0f} s to go", flush=True)
+            progress.tell(total.seeds)
 
 
 def table(sums: dict[str, Sum]) -> str:

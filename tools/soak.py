@@ -15,11 +15,11 @@ import multiprocessing
 import os
 import signal
 import sys
-import time
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from workers import Progress, obey_parent
 from workspace import ROOT
 
 sys.path.append(str(ROOT / "reach_alpha5_driver" / "test"))
@@ -40,29 +40,16 @@ def run(planned: Scenario) -> Outcome:
     return VirtualArm(planned).run()
 
 
-def obey_parent() -> None:
-    """Leave Ctrl-C to the parent, which ends the workers."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-
-
 def soak(planned: list[Scenario], jobs: int, found: dict[Key, list[Outcome]]) -> None:
     """Run all seeds, sort what comes of them into `found`, and tell how it goes."""
-    started = told = time.monotonic()
+    progress, bad = Progress(len(planned), "seeds", PROGRESS_PERIOD), 0
     with multiprocessing.Pool(jobs, obey_parent) as pool:
         for done, outcome in enumerate(pool.imap_unordered(run, planned), 1):
             found[outcome.scenario.kind, outcome.scenario.rate].append(outcome)
             if outcome.violations:
+                bad += 1
                 show(outcome)
-            now = time.monotonic()
-            if now - told >= PROGRESS_PERIOD:
-                told = now
-                bad = sum(bool(one.violations) for row in found.values() for one in row)
-                left = (now - started) / done * (len(planned) - done)
-                print(
-                    f"{done} of {len(planned)} seeds, {bad} with violations, {left:.0f} s to go",
-                    flush=True,
-                )
+            progress.tell(done, f", {bad} with violations")
 
 
 def show(outcome: Outcome) -> None:

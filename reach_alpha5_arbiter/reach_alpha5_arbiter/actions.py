@@ -12,6 +12,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
+from builtin_interfaces.msg import Time
 from control_msgs.action import FollowJointTrajectory, GripperCommand
 from rclpy.action import ActionServer, CancelResponse
 from rclpy.action.server import ServerGoalHandle
@@ -34,7 +35,6 @@ from reach_alpha5_arbiter.goal_messages import (
 )
 from reach_alpha5_arbiter.target_check import TargetCheck
 from reach_alpha5_arbiter.trajectory import Goal, GoalConfig, GoalKind
-from reach_alpha5_common.messages import time_message
 
 FEEDBACK_PERIOD = 0.09
 """Least time [s] between two feedbacks of an action: about 10 Hz."""
@@ -69,6 +69,7 @@ class GoalServers:
         config: GoalConfig,
         check: TargetCheck,
         handle: Callable[[events.Event], object],
+        stamp: Callable[[float], Time],
     ) -> None:
         """Serve on `node`.
 
@@ -79,12 +80,14 @@ class GoalServers:
             check: of joint targets.
             handle: takes the events. What comes of them is handed to `publish`, which may happen
                 before it returns.
+            stamp: gives the wall-clock time of a monotonic time [s].
         """
         self._node = node
         self._source = source
         self._config = config
         self._check = check
         self._handle = handle
+        self._stamp = stamp
         self._clients: dict[str, Client] = {}
         self._next_feedback = 0.0
         self._joint_states: Subscription[JointState] | None = None
@@ -159,10 +162,8 @@ class GoalServers:
         if client is None or now < self._next_feedback:
             return
         self._next_feedback = now + FEEDBACK_PERIOD
-        age = round((now - progress.posture.at) * 1e9)
-        stamp = time_message(time.time_ns() - age)
         feedback = FEEDBACKS[progress.execution.goal.kind]
-        client.handle.publish_feedback(feedback(progress, stamp))
+        client.handle.publish_feedback(feedback(progress, self._stamp(progress.posture.at)))
 
 
 def _id(kind: GoalKind, handle: ServerGoalHandle[Any, Any, Any]) -> str:

@@ -24,6 +24,7 @@ from reach_alpha5_arbiter.trajectory import (
     GoalKind,
     Point,
     Posture,
+    too_many_points,
 )
 from reach_alpha5_common.messages import NANO, duration, nanoseconds, seconds
 from reach_alpha5_common.refusal import Problem
@@ -61,7 +62,7 @@ def trajectory_goal(
             seconds(message.goal_time_tolerance), config.goal_time_tolerance
         ),
         starts_in=(stamp - wall) / NANO if stamp else 0.0,
-        flaw=_crowd(len(trajectory.points), config)
+        flaw=too_many_points(len(trajectory.points), config)
         if crowded
         else next(_flaws(message, names), None),
     )
@@ -165,13 +166,6 @@ def _flaws(message: FollowJointTrajectory.Goal, names: Sequence[str]) -> Iterato
             yield Problem(
                 "bad_tolerance", "a tolerance is of no joint of the goal, or there twice"
             )
-
-
-def _crowd(points: int, config: GoalConfig) -> Problem:
-    return Problem(
-        "too_many_points",
-        f"{points} points; send {config.max_points} at most, and fewer for the same path",
-    )
 
 
 def _not_supported(what: str, why: str) -> Problem:

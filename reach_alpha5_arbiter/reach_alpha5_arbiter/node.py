@@ -38,7 +38,7 @@ from reach_alpha5_arbiter.parameters import (
 from reach_alpha5_arbiter.presence import RELIABLE
 from reach_alpha5_arbiter.services import Services
 from reach_alpha5_arbiter.snapshot import Snapshot
-from reach_alpha5_arbiter.source_topics import SourceTopics, UpstreamTopic
+from reach_alpha5_arbiter.source_topics import SourceTopics, listen_upstream
 from reach_alpha5_arbiter.tables import FOLLOWING
 from reach_alpha5_arbiter.target_check import TargetCheck
 from reach_alpha5_arbiter.translate import (
@@ -111,10 +111,12 @@ class ArbiterNode(Node):
         self.create_subscription(ArmState, "arm_state", self._on_arm_state, RELIABLE)
         SourceTopics(self, names, values["twist_lifetime"], check, self._has_stream, self._handle)
         if config.upstream_timeout > 0.0:
-            UpstreamTopic(self, self._handle)
+            listen_upstream(self, self._handle)
         Services(self, self._handle, self._snapshot)
         self._endpoints = EndpointShell(self, endpoints, self._handle)
-        self._goals = GoalServers(self, config.goal_source, config.goals, check, self._handle)
+        self._goals = GoalServers(
+            self, config.goal_source, config.goals, check, self._handle, self._stamp
+        )
 
         self._next_state = self._next_diagnostics = self._next_checkpoint = -math.inf
         # Steady, so that neither a clock that is set nor simulated time holds a watchdog up.

@@ -60,13 +60,9 @@ class SourceTopics:
                 ("twist_ctrl", TwistCtrl, twist_command),
                 ("joint_ctrl", JointCtrl, joint_command),
             ):
+                # A callback that takes a second argument is told who wrote the message.
                 heard = partial(self._on_command, name, topic, read)
-
-                # The middleware's callback is told who wrote it if it names two arguments.
-                def listen(message: Any, info: MessageInfo, heard: Any = heard) -> None:
-                    heard(message, info)
-
-                node.create_subscription(message, f"{name}/{topic}", listen, presence.RELIABLE)
+                node.create_subscription(message, f"{name}/{topic}", heard, presence.RELIABLE)
             # The heartbeat alone says who is there, for all topics of commands: a source may use
             # any of them, and begin and cease to use one, without being gone.
             presence.listen(
@@ -88,11 +84,10 @@ class SourceTopics:
         message: Any,
         info: MessageInfo,
     ) -> None:
-        command = read(message)
-        is_joint = isinstance(command, JointCommand)
-        veto = None
-        if isinstance(command, JointCommand) and self._has_stream(name):
-            veto = self._check.of_command(command)
+        command, stream_id, veto = read(message), 0, None
+        if isinstance(command, JointCommand):
+            stream_id = message.stream_id
+            veto = self._check.of_command(command) if self._has_stream(name) else None
         self._handle(
             events.Command(
                 name,
@@ -101,7 +96,7 @@ class SourceTopics:
                 wall=time.time_ns(),
                 topic=topic,
                 writer=_writer(info),
-                stream_id=message.stream_id if is_joint else 0,
+                stream_id=stream_id,
                 veto=veto,
             )
         )
@@ -110,18 +105,15 @@ class SourceTopics:
         self._handle(events.Heartbeat(name, message.client_id, message.present))
 
 
-class UpstreamTopic:
-    """The heartbeat of the upstream link."""
-
-    def __init__(self, node: Node, handle: Handle) -> None:
-        """Listen on `node`; `handle` takes the events."""
-        presence.listen(
-            node,
-            ClientHeartbeat,
-            "upstream/heartbeat",
-            lambda message: handle(events.UpstreamBeat(message.present)),
-            partial(handle, events.UpstreamGone()),
-        )
+def listen_upstream(node: Node, handle: Handle) -> None:
+    """Listen on `node` to the heartbeat of the upstream link; `handle` takes the events."""
+    presence.listen(
+        node,
+        ClientHeartbeat,
+        "upstream/heartbeat",
+        lambda message: handle(events.UpstreamBeat(message.present)),
+        partial(handle, events.UpstreamGone()),
+    )
 
 
 def _writer(info: MessageInfo) -> str:

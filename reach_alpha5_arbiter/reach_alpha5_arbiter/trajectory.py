@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from itertools import chain, pairwise
 
-from reach_alpha5_common.command import MAX_NAME
+from reach_alpha5_common.command import MAX_NAME, first_out_of_range
 from reach_alpha5_common.refusal import Problem
 
 JAWS = "axis_a"
@@ -228,6 +228,14 @@ def goal_problem(goal: Goal, joint_names: Sequence[str], config: GoalConfig) -> 
     return None
 
 
+def too_many_points(points: int, config: GoalConfig) -> Problem:
+    """Return what stands against a trajectory of so many points."""
+    return Problem(
+        "too_many_points",
+        f"{points} points; send {config.max_points} at most, and fewer for the same path",
+    )
+
+
 Check = Callable[[Goal, Sequence[str], GoalConfig], Iterator[Problem]]
 
 
@@ -267,10 +275,7 @@ def _against_jaws(goal: Goal, names: Sequence[str], _: GoalConfig) -> Iterator[P
 def _against_points(goal: Goal, _: Sequence[str], config: GoalConfig) -> Iterator[Problem]:
     points, joints = goal.points, len(goal.joint_names)
     if len(points) > config.max_points:
-        yield Problem(
-            "too_many_points",
-            f"{len(points)} points; send {config.max_points} at most, and fewer for the same path",
-        )
+        yield too_many_points(len(points), config)
         return
     for place, point in enumerate(points):
         sizes = len(point.velocities), len(point.accelerations)
@@ -281,12 +286,8 @@ def _against_points(goal: Goal, _: Sequence[str], config: GoalConfig) -> Iterato
                 f"{sizes[1]} accelerations for {joints} joints; send one position per joint, one "
                 "velocity each or none, and accelerations with velocities alone",
             )
-        numbers = chain((point.at,), point.positions, point.velocities, point.accelerations)
-        if not all(map(math.isfinite, numbers)):
-            yield Problem("not_finite", f"point {place} has a number that is not finite")
-        yield from _against_size(
-            f"point {place}", (point.at, *point.positions, *point.velocities), point.accelerations
-        )
+        numbers = (point.at, *point.positions, *point.velocities)
+        yield from _against_numbers(f"a number of point {place}", numbers, point.accelerations)
     if points[0].at < 0.0:
         yield _bad_times(f"point 0 is due at {points[0].at:g} s; begin at 0 s or later")
     for place, (before, after) in enumerate(pairwise(points), start=1):
@@ -301,13 +302,14 @@ def _against_points(goal: Goal, _: Sequence[str], config: GoalConfig) -> Iterato
         yield Problem("ends_moving", "the last point has a velocity; end at rest")
 
 
-def _against_size(
+def _against_numbers(
     what: str, numbers: Sequence[float], accelerations: Sequence[float] = ()
 ) -> Iterator[Problem]:
-    for values, most in ((numbers, MOST), (accelerations, MOST_ACCELERATION)):
-        for value in values:
-            if abs(value) > most:
-                yield Problem("out_of_range", f"{what} has {value:g}; no arm is beyond {most:g}")
+    within = ((what, number, -MOST, MOST) for number in numbers)
+    steep = ((what, number, -MOST_ACCELERATION, MOST_ACCELERATION) for number in accelerations)
+    problem = first_out_of_range(chain(within, steep))
+    if problem is not None:
+        yield problem
 
 
 def _bad_times(reason: str) -> Problem:
@@ -317,10 +319,8 @@ def _bad_times(reason: str) -> Problem:
 def _against_position(goal: Goal, _: Sequence[str], __: GoalConfig) -> Iterator[Problem]:
     if len(goal.points) != 1 or len(goal.points[0].positions) != 1:
         yield Problem("bad_sizes", "a gripper goal has one position")
-    elif not math.isfinite(goal.points[0].positions[0]):
-        yield Problem("not_finite", "the position is not finite; send a finite number")
     else:
-        yield from _against_size("the goal", goal.points[0].positions)
+        yield from _against_numbers("the position", goal.points[0].positions)
 
 
 def _against_tolerances(goal: Goal, _: Sequence[str], __: GoalConfig) -> Iterator[Problem]:

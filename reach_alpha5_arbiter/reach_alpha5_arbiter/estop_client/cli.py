@@ -19,6 +19,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 
+from reach_alpha5_arbiter.arguments import topic_word
 from reach_alpha5_arbiter.endpoint import EndpointState
 from reach_alpha5_arbiter.estop_client.keyboard import Key, Keyboard
 from reach_alpha5_arbiter.estop_client.node import EStopClient
@@ -207,7 +208,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "name",
         metavar="NAME",
-        type=_name,
+        type=topic_word,
         help="of the endpoint, one of the arbiter's parameter `estop_endpoints`",
     )
     parser.add_argument(
@@ -223,14 +224,6 @@ def _parser() -> argparse.ArgumentParser:
         help="of the arbiter (default %(default)s)",
     )
     return parser
-
-
-def _name(text: str) -> str:
-    if not (text.isidentifier() and text.isascii()):
-        raise argparse.ArgumentTypeError(
-            f"{text!r} cannot be part of a topic; use letters, digits and _"
-        )
-    return text
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
+from reach_alpha5_arbiter.arguments import topic_word
 from reach_alpha5_arbiter.heartbeat.core import Life, Pulse, exit_code
 from reach_alpha5_arbiter.heartbeat.process import Watched, hold_signals, next_signal, start
 
@@ -139,7 +140,7 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "source", metavar="SOURCE", type=_word, help="as in the arbiter's parameter `sources`"
+        "source", metavar="SOURCE", type=topic_word, help="as in the arbiter's parameter `sources`"
     )
     parser.add_argument("--pid", type=_number, help="of a process that runs already")
     parser.add_argument(
@@ -157,17 +158,9 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _word(text: str) -> str:
-    if not (text.isascii() and text.isidentifier()):
-        raise argparse.ArgumentTypeError(
-            f"{text!r} cannot be part of a topic; use letters, digits and _"
-        )
-    return text
-
-
 def _namespace(text: str) -> str:
     for part in text.strip("/").split("/"):
-        _word(part)
+        topic_word(part)
     return text
 
 
