@@ -16,6 +16,9 @@ from stack import Client, Stack, await_ready
 PRESSES = 5
 """A machine may stall that often."""
 
+SETTLE_TIME = 40.0
+"""Seconds for clearing the latches and coming to rest."""
+
 PRESS_TIME = 8.0
 """Seconds that a press gets to come to something."""
 
@@ -53,22 +56,25 @@ class Rig:
         )
 
     def settle(self):
-        """Let go of the pad, clear the latches, and wait until a jog may begin."""
+        """Let go of the pad, clear the latches, and wait until a jog may begin.
+
+        What was pressed just before may latch only now: it is cleared whenever it is seen.
+        """
         self.pad.release()
-        if self.arbiter().estop_latched or self.arbiter().fault_latched or self.arm().emo:
-            self.wait(lambda: self.client.call("reset").success, "reset")
-        released = self.client.node.get_clock().now()
-        self.wait(
-            lambda: (
-                all(made_after(state, released) for state in (self.arbiter(), self.arm()))
-                and self.arbiter().activity == 0
-                and not self.arbiter().estop_latched
-                and not self.arm().emo
-                and not self.arm().holds
-                and self.armed()
-            ),
-            "still, no latch, the motors on, pad armed",
-        )
+        since = self.client.node.get_clock().now()
+
+        def settled():
+            nonlocal since
+            arbiter, arm = self.arbiter(), self.arm()
+            if not (made_after(arbiter, since) and made_after(arm, since)):
+                return False
+            if arbiter.estop_latched or arbiter.fault_latched or arm.emo:
+                if self.client.call("reset").success:
+                    since = self.client.node.get_clock().now()
+                return False
+            return arbiter.activity == 0 and not arm.holds and self.armed()
+
+        self.wait(settled, "still, no latch, the motors on, pad armed", SETTLE_TIME)
 
     def refusals(self):
         """Return which refusals of arbiter and driver were the last, however they are stamped."""
