@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import subprocess
 import sys
 import time
@@ -15,14 +14,12 @@ from rclpy.publisher import Publisher
 from stack import Client
 
 from benchmarks import WORKSPACE
+from benchmarks.relay import DEPTH
 
 START_TIMEOUT = 30.0
 ARRIVAL_TIMEOUT = 5.0
 LEAVE_TIMEOUT = 5.0
 """Seconds."""
-
-SPACING = (0.015, 0.025)
-"""Seconds between two messages, drawn anew each time: about the pad's 50 Hz, at no fixed phase."""
 
 PROBE = -1
 """Number of the messages that only find out whether the chain is joined."""
@@ -64,7 +61,7 @@ class HopChain:
         """
         self._arrivals.write_bytes(b"")
         self._publisher: Publisher[Any] = self._client.node.create_publisher(
-            self._kind, self._topics[0], 10
+            self._kind, self._topics[0], DEPTH
         )
         try:
             for number in range(len(self._topics)):
@@ -97,11 +94,9 @@ class HopChain:
         """Ids of the processes."""
         return [process.pid for process in self._processes]
 
-    def send(self, count: int, example: Any) -> None:
-        """Send `count` copies of a message down the chain."""
-        for _ in range(count):
-            time.sleep(random.uniform(*SPACING))
-            self._sent.append(self._publish(example, len(self._sent)))
+    def send(self, example: Any) -> None:
+        """Send a copy of a message down the chain."""
+        self._sent.append(self._publish(example, len(self._sent)))
 
     def latencies(self) -> tuple[float, ...]:
         """Return what each message took from just before `publish()` to the sink [ms].

@@ -1,13 +1,16 @@
 """From a published `Joy` to the new velocity at the arm, against three bare rclpy hops.
 
 Pad, teleop, arbiter and driver are four processes, so three transports: three bare hops carry the
-same message the same way and do nothing else. Both are measured in turns, in short rounds.
+same message the same way and do nothing else. They do so between the frames of the pad, while the
+stack does what it is measured at, so that both find the machine equally busy.
 """
 
 from __future__ import annotations
 
 import random
 import time
+from collections.abc import Callable
+from functools import partial
 
 from sensor_msgs.msg import Joy
 
@@ -37,9 +40,9 @@ def run(session: Session) -> list[Result]:
     with HopChain(rig.client, rig.stack.environment, Joy, HOPS, rig.folder) as chain:
         for number in range(rounds):
             session.say(f"  round {number + 1} of {rounds}")
-            chain.send(session.count(40, 20), rig.hand.message())
-            jogging += _while_jogging(rig, session.count(25, 10))
-            resting += _from_rest(rig, session.count(12, 5))
+            beside = partial(chain.send, rig.hand.message())
+            jogging += _while_jogging(rig, session.count(25, 10), beside)
+            resting += _from_rest(rig, session.count(25, 5), beside)
         reference = Series("three_hops_joy", "ms", chain.latencies())
     results = [result(reference)]
     session.say(reference.text())
@@ -50,33 +53,33 @@ def run(session: Session) -> list[Result]:
     return results
 
 
-def _while_jogging(rig: Rig, count: int) -> list[float]:
+def _while_jogging(rig: Rig, count: int, beside: Callable[[], None]) -> list[float]:
     rig.settle()
     mark = rig.stack.mark()
     rig.jog(sign := 1)
     pushes = []
     for _ in range(count):
-        rig.hand.hold(random.uniform(*TURN_SPACING))
+        rig.hand.hold(random.uniform(*TURN_SPACING), beside)
         sign = -sign
         pushes.append((rig.push(sign), sign))
-    rig.hand.hold(max(TURN_SPACING))
+    rig.hand.hold(max(TURN_SPACING), beside)
     found = _delays(rig, mark, pushes)
     rig.settle()
     return found
 
 
-def _from_rest(rig: Rig, count: int) -> list[float]:
+def _from_rest(rig: Rig, count: int, beside: Callable[[], None]) -> list[float]:
     rig.hand.set(lb=1)
     mark = rig.stack.mark()
     pushes = []
     for number in range(count):
         rig.hand.hold_until(rig.still, "the arm is still")
-        rig.hand.hold(random.uniform(*REST))
+        rig.hand.hold(random.uniform(*REST), beside)
         sign = 1 if number % 2 else -1
         pushes.append((rig.push(sign), sign))
-        rig.hand.hold(max(TURN_SPACING))
+        rig.hand.hold(max(TURN_SPACING), beside)
         rig.push(0)
-        rig.hand.hold(max(TURN_SPACING))
+        rig.hand.hold(max(TURN_SPACING), beside)
     found = _delays(rig, mark, pushes)
     rig.settle()
     return found

@@ -22,6 +22,9 @@ from reach_alpha5_msgs.msg import EStop
 
 KINDS = {"Joy": Joy, "EStop": EStop}
 
+DEPTH = 1000
+"""Messages that wait: one that a stall of the machine holds up comes late, and is not lost."""
+
 
 def main() -> int:
     """Relay until told to leave."""
@@ -30,8 +33,8 @@ def main() -> int:
     node = Node("relay")
     on_message: Callable[[Any], None] = _write_down
     if target:
-        on_message = node.create_publisher(KINDS[kind], target[0], 10).publish
-    node.create_subscription(KINDS[kind], source, on_message, 10)
+        on_message = node.create_publisher(KINDS[kind], target[0], DEPTH).publish
+    node.create_subscription(KINDS[kind], source, on_message, DEPTH)
     executor = SingleThreadedExecutor()
     executor.add_node(node)
     try:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import math
+import random
 import time
 from collections.abc import Callable
 from functools import partial
@@ -31,8 +33,12 @@ JOG = {"left_x": 0.5, "left_y": 0.5}
 forward and left, or back and right."""
 
 
-NEW_VELOCITY = 0.05
-"""Share of a velocity by which another one must differ to be a new one."""
+NEW_VELOCITY = 0.01
+"""Share of a velocity by which another one must leave what the last two lead to, to be new."""
+
+BESIDE_SPACING = (0.015, 0.025)
+"""Seconds between two messages beside the pad's, drawn anew each time: about as many as its own,
+at no fixed phase."""
 
 
 class Hand:
@@ -60,13 +66,25 @@ class Hand:
         """Let go of everything."""
         return self.set(**ALL_RELEASED)
 
-    def hold(self, seconds: float) -> None:
-        """Hold the controls where they are; the pad repeats its frame at its rate."""
-        end = time.monotonic() + seconds
-        while (now := time.monotonic()) < end:
+    def hold(self, seconds: float, beside: Callable[[], object] | None = None) -> None:
+        """Hold the controls where they are; the pad repeats its frame at its rate.
+
+        Args:
+            seconds: how long.
+            beside: called between the frames, as often.
+        """
+        now = time.monotonic()
+        end = now + seconds
+        next_beside = math.inf if beside is None else now + random.uniform(*BESIDE_SPACING)
+        while now < end:
             if now >= self._next_frame:
                 self.set()
-            time.sleep(max(0.0, min(self._next_frame, end) - time.monotonic()))
+            if beside is not None and now >= next_beside:
+                beside()
+                next_beside = now + random.uniform(*BESIDE_SPACING)
+            wake = min(self._next_frame, next_beside, end)
+            time.sleep(max(0.0, wake - time.monotonic()))
+            now = time.monotonic()
 
     def hold_until(
         self, condition: Callable[[], Any], what: str, seconds: float = TIMEOUT
@@ -188,14 +206,24 @@ class Rig:
         return 0 if telemetry is None else int(telemetry.gripper.moving_to.pose)
 
 
+Told = tuple[int, float]
+"""CLOCK_MONOTONIC [ns] of the first bit, and velocity [rad/s]."""
+
+
+AT_REST: Told = (0, 0.0)
+"""Before all that was told."""
+
+
 class BaseDemands:
     """The velocities that the base joint was told, in order: where a change of will gets to it.
+
+    Nothing moved it before.
 
     `JOG` always turns the base one way or the other, and the base's frame is the first of a set.
     """
 
     def __init__(self, wire: WireLog) -> None:
-        self._told = [
+        self._told: list[Told] = [
             (frame.start_ns, frame.floats()[0])
             for frame in wire.frames(TO_ARM)
             if frame.packet_id == Packet.VELOCITY and frame.device_id in (BASE_DEVICE, ALL_DEVICES)
@@ -220,13 +248,16 @@ class BaseDemands:
         Returns:
             The delay [ms]; None = it never came.
         """
-        return self._first(begin_ns, end_ns, lambda velocity: velocity == 0.0)
+        for start_ns, velocity in self._told:
+            if begin_ns < start_ns < end_ns and velocity == 0.0:
+                return (start_ns - begin_ns) / 1e6
+        return None
 
     def turn_delay(self, begin_ns: int, sign: int, end_ns: int) -> float | None:
         """Return how long after `begin_ns` the base was told the first new velocity.
 
-        The driver leads from one velocity to the next in steps: the first of them counts, and it
-        is told from what varies while the tip goes on along its line by its size.
+        The driver leads from one velocity to the next in steps: the first of them counts. It is
+        told from what varies while the tip goes on along its line: that goes on as it went.
 
         Args:
             begin_ns: CLOCK_MONOTONIC [ns] at which a stick was pushed.
@@ -236,12 +267,22 @@ class BaseDemands:
         Returns:
             The delay [ms]; None = it never came.
         """
-        before = self.before(begin_ns)
-        least = NEW_VELOCITY * abs(before)
-        return self._first(begin_ns, end_ns, lambda now: (now - before) * sign > least)
-
-    def _first(self, begin_ns: int, end_ns: int, is_it: Callable[[float], bool]) -> float | None:
-        for start_ns, velocity in self._told:
-            if begin_ns < start_ns < end_ns and is_it(velocity):
-                return (start_ns - begin_ns) / 1e6
+        told = [AT_REST, AT_REST, *self._told]
+        for earlier, last, (start_ns, velocity) in zip(told, told[1:], told[2:], strict=False):
+            if begin_ns < start_ns < end_ns:
+                step = _leaves(earlier, last, (start_ns, velocity))
+                if step * sign > NEW_VELOCITY * abs(last[1]):
+                    return (start_ns - begin_ns) / 1e6
         return None
+
+
+def _leaves(earlier: Told, last: Told, now: Told) -> float:
+    """Return by how much `now` differs from where the two before it lead to [rad/s].
+
+    A joint at rest was led nowhere.
+    """
+    (earlier_ns, before), (last_ns, velocity) = earlier, last
+    if velocity == 0.0:
+        return now[1]
+    slope = (velocity - before) / (last_ns - earlier_ns)
+    return now[1] - velocity - slope * (now[0] - last_ns)
