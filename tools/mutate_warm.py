@@ -35,9 +35,16 @@ from mutate_runner import (
     split,
 )
 from mutate_targets import Target
+from workspace import WorkspaceError
 
 UNFIT = 71
 """Exit status: the fault cannot be put into what is loaded."""
+
+READY = "ready"
+"""What a server says when it has loaded everything."""
+
+LOAD_TIME = 600.0
+"""Seconds that it may take for that."""
 
 
 def swaps(before: CodeType, after: CodeType) -> Iterator[tuple[CodeType, CodeType]]:
@@ -97,6 +104,7 @@ class Server:
             (self._folder / "answer").write_text(self._failed)
             return int(bool(self._failed))
 
+        self._requests.send(READY)
         while True:
             try:
                 *request, limit = self._requests.recv()
@@ -128,6 +136,9 @@ class WarmBench(Bench):
                 os._exit(1)
         theirs.close()
         kept.add(pid)
+        # What it loads comes from the copy: no fault may be put in there before it has.
+        if not self._server.poll(LOAD_TIME) or self._server.recv() != READY:
+            raise WorkspaceError(f"the tests of {', '.join(target.tests)} do not load")
 
     def _status(self, mutant: Mutant, tests: Sequence[str], limit: float) -> int | None:
         if not self._survey.is_loaded(mutant):
