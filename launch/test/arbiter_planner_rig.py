@@ -46,6 +46,7 @@ class Heart:
 
     def __init__(self, node, source, client_id=None):
         self._message = ClientHeartbeat(client_id=client_id or source, present=True)
+        self._clock = node.get_clock()
         self._publisher = node.create_publisher(ClientHeartbeat, f"{source}/heartbeat", 10)
         self._left = threading.Event()
         self.beat()
@@ -57,6 +58,7 @@ class Heart:
 
     def _run(self):
         while not self._left.wait(0.1):
+            self._message.header.stamp = self._clock.now().to_msg()
             self._publisher.publish(self._message)
 
     def stop(self):

@@ -18,7 +18,7 @@ from rclpy.action import ActionServer, CancelResponse
 from rclpy.action.server import ServerGoalHandle
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
-from rclpy.subscription import Subscription
+from rclpy.subscription import MessageInfo, Subscription
 from rclpy.task import Future
 from sensor_msgs.msg import JointState
 
@@ -33,8 +33,11 @@ from reach_alpha5_arbiter.goal_messages import (
     trajectory_goal,
     trajectory_result,
 )
+from reach_alpha5_arbiter.machine import JOINT_STATES
 from reach_alpha5_arbiter.target_check import TargetCheck
 from reach_alpha5_arbiter.trajectory import Goal, GoalConfig, GoalKind
+from reach_alpha5_common.freshness import Freshness
+from reach_alpha5_common.messages import replayed
 
 FEEDBACK_PERIOD = 0.09
 """Least time [s] between two feedbacks of an action: about 10 Hz."""
@@ -68,6 +71,7 @@ class GoalServers:
         source: str,
         config: GoalConfig,
         check: TargetCheck,
+        freshness: Freshness,
         handle: Callable[[events.Event], object],
         stamp: Callable[[float], Time],
     ) -> None:
@@ -78,6 +82,7 @@ class GoalServers:
             source: whose goals they are.
             config: what a goal gets that does not say.
             check: of joint targets.
+            freshness: tells what comes out of a bag.
             handle: takes the events. What comes of them is handed to `publish`, which may happen
                 before it returns.
             stamp: gives the wall-clock time of a monotonic time [s].
@@ -86,6 +91,7 @@ class GoalServers:
         self._source = source
         self._config = config
         self._check = check
+        self._freshness = freshness
         self._handle = handle
         self._stamp = stamp
         self._clients: dict[str, Client] = {}
@@ -151,7 +157,10 @@ class GoalServers:
             handle.abort()  # an action is canceled by its client and by nobody else
         return RESULTS[kind](ended)
 
-    def _on_joint_state(self, message: JointState) -> None:
+    def _on_joint_state(self, message: JointState, info: MessageInfo) -> None:
+        if (problem := replayed(self._freshness, message, info)) is not None:
+            self._handle(events.Replayed(JOINT_STATES, problem))
+            return
         seen = posture(message, time.time_ns(), time.monotonic())
         if seen is not None:
             self._handle(events.PostureSeen(seen))

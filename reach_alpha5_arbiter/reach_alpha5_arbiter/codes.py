@@ -119,6 +119,11 @@ class RefusalCode(Code):
         "source_not_alive",
         "this source has no heartbeat that says present; send heartbeats first",
     )
+    REPLAYED = (
+        "replayed",
+        "its stamp is further than `max_stamp_age` from when it is sent, as out of a bag; stop "
+        "the player, or stamp it when it is sent",
+    )
     TWO_CLIENTS = (
         "two_clients",
         "more than one client speaks on this source's topics; stop all but one, or give each a "

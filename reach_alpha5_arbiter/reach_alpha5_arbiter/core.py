@@ -157,6 +157,7 @@ class MotionArbiter:
     _HANDLERS: ClassVar[dict[type, Callable[[Machine, Any], None]]] = {
         events.Command: sources.on_command,
         events.Heartbeat: sources.on_heartbeat,
+        events.Replayed: sources.on_replayed,
         events.SourceGone: sources.on_source_gone,
         events.EStopPress: latches.on_estop,
         events.Reset: latches.on_reset,

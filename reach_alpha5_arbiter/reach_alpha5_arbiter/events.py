@@ -45,6 +45,17 @@ class Heartbeat:
 
 
 @dataclass(frozen=True, slots=True)
+class Replayed:
+    """A message was said again, out of a bag: whoever it is of has not said it now."""
+
+    source: str
+    """Whose it is: a source, or the topic of what is no source's."""
+    problem: Problem
+    stops: bool = False
+    """Whether it ends what the source asked for: a command, or that a client is gone."""
+
+
+@dataclass(frozen=True, slots=True)
 class SourceGone:
     """The last publisher of a source's heartbeat disappeared."""
 
@@ -200,6 +211,7 @@ class Shutdown:
 Event = (
     Command
     | Heartbeat
+    | Replayed
     | SourceGone
     | EStopPress
     | Reset

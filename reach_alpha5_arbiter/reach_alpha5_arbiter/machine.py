@@ -38,6 +38,9 @@ from reach_alpha5_common.refusal import Problem, RefusalLog
 UNKNOWN = "(unknown)"
 """Whose a refusal is when the source is none of ours."""
 
+ARM_STATE, JOINT_STATES, UPSTREAM = OTHERS = ("arm_state", "joint_states", "upstream")
+"""Whose refusals are told apart beside those of sources and endpoints."""
+
 STOPS = frozenset({Word.EASE, Word.STOP})
 
 AT_ONCE = frozenset({ActivityEvent.HALT, ActivityEvent.INSIST})
@@ -157,7 +160,7 @@ class Machine:
 
     def refuse(self, problem: Problem, name: str) -> None:
         """Count a refusal, and tell it."""
-        known = name in self.state.sources or name in self.state.endpoints
+        known = name in OTHERS or name in self.state.sources or name in self.state.endpoints
         refusal = self.refusals.refuse(problem, name if known else UNKNOWN, self.state.now)
         self.out.append(events.Refused(refusal))
 

@@ -19,6 +19,7 @@ from rclpy.duration import Duration
 from rclpy.event_handler import PublisherEventCallbacks, QoSPublisherMatchedInfo
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.subscription import MessageInfo
 from std_msgs.msg import Header
 
 from reach_alpha5_arbiter import events
@@ -27,6 +28,7 @@ from reach_alpha5_arbiter.core import MotionArbiter
 from reach_alpha5_arbiter.estop_endpoints import EndpointShell, MotionPermit
 from reach_alpha5_arbiter.journal import Journal
 from reach_alpha5_arbiter.latches import MAX_TEXT
+from reach_alpha5_arbiter.machine import ARM_STATE
 from reach_alpha5_arbiter.parameters import (
     PARAMETERS,
     check_names,
@@ -48,7 +50,8 @@ from reach_alpha5_arbiter.translate import (
     joint_feedback,
 )
 from reach_alpha5_common.command import DriverCommand
-from reach_alpha5_common.messages import driver_command_message, time_message
+from reach_alpha5_common.freshness import Freshness
+from reach_alpha5_common.messages import driver_command_message, replayed, time_message
 from reach_alpha5_common.node_life import declare, run
 from reach_alpha5_msgs.msg import ArbiterJournal, ArbiterState, ArmState, EStop
 from reach_alpha5_msgs.msg import DriverCommand as DriverCommandMessage
@@ -109,13 +112,28 @@ class ArbiterNode(Node):
         check = TargetCheck.named(values["target_check"])
         self.create_subscription(EStop, "estop", self._on_estop, RELIABLE)
         self.create_subscription(ArmState, "arm_state", self._on_arm_state, RELIABLE)
-        SourceTopics(self, names, values["twist_lifetime"], check, self._has_stream, self._handle)
+        self._freshness = Freshness(values["max_stamp_age"])
+        SourceTopics(
+            self,
+            names,
+            values["twist_lifetime"],
+            self._freshness,
+            check,
+            self._has_stream,
+            self._handle,
+        )
         if config.upstream_timeout > 0.0:
-            listen_upstream(self, self._handle)
+            listen_upstream(self, self._freshness, self._handle)
         Services(self, self._handle, self._snapshot)
         self._endpoints = EndpointShell(self, endpoints, self._handle)
         self._goals = GoalServers(
-            self, config.goal_source, config.goals, check, self._handle, self._stamp
+            self,
+            config.goal_source,
+            config.goals,
+            check,
+            self._freshness,
+            self._handle,
+            self._stamp,
         )
 
         self._next_state = self._next_diagnostics = self._next_checkpoint = -math.inf
@@ -146,7 +164,10 @@ class ArbiterNode(Node):
         source, reason = message.source[:MAX_TEXT], message.reason[:MAX_TEXT]
         self._handle(events.EStopPress(message.level, source, reason))
 
-    def _on_arm_state(self, message: ArmState) -> None:
+    def _on_arm_state(self, message: ArmState, info: MessageInfo) -> None:
+        if (problem := replayed(self._freshness, message, info)) is not None:
+            self._handle(events.Replayed(ARM_STATE, problem))
+            return
         # The joints' velocities are read here and not from `joint_states`: that comes five times
         # as often, and waking up for a message costs more than all that is done with it.
         self._handle(arm_report(message))

@@ -10,6 +10,7 @@ from reach_alpha5_arbiter.config import ArbiterConfig, SourceConfig
 from reach_alpha5_arbiter.endpoint import EndpointConfig
 from reach_alpha5_arbiter.trajectory import GoalConfig
 from reach_alpha5_common.command import StopLevel
+from reach_alpha5_common.freshness import MAX_STAMP_AGE
 from reach_alpha5_common.parameters import Parameter, ParameterError
 
 COMMANDS = (
@@ -58,6 +59,7 @@ COMMANDS = (
         unit="s",
         range=(0.0, 60.0),
     ),
+    MAX_STAMP_AGE,
     Parameter(
         "twist_lifetime",
         0.5,

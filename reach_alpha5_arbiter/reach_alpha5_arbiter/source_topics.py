@@ -12,12 +12,15 @@ from rclpy.node import Node
 from rclpy.subscription import MessageInfo
 
 from reach_alpha5_arbiter import events, presence
+from reach_alpha5_arbiter.machine import UPSTREAM
 from reach_alpha5_arbiter.target_check import TargetCheck
 from reach_alpha5_common.command import JointCommand, MotionCommand
+from reach_alpha5_common.freshness import Freshness
 from reach_alpha5_common.messages import (
     gripper_command,
     joint_command,
     nanoseconds,
+    replayed,
     stamped_twist_command,
     twist_command,
 )
@@ -34,6 +37,7 @@ class SourceTopics:
         node: Node,
         names: Iterable[str],
         twist_lifetime: float,
+        freshness: Freshness,
         check: TargetCheck,
         has_stream: Callable[[str], bool],
         handle: Handle,
@@ -44,12 +48,14 @@ class SourceTopics:
             node: whose subscriptions they are.
             names: of the sources.
             twist_lifetime: of a stamped twist, which has none of its own [s].
+            freshness: tells what comes out of a bag.
             check: of joint targets.
             has_stream: says whether a source has a stream open: set-points of others are not worth
                 a check, they are refused.
             handle: takes the events.
         """
         self._twist_lifetime = twist_lifetime
+        self._freshness = freshness
         self._check = check
         self._has_stream = has_stream
         self._handle = handle
@@ -84,6 +90,9 @@ class SourceTopics:
         message: Any,
         info: MessageInfo,
     ) -> None:
+        if (problem := replayed(self._freshness, message, info)) is not None:
+            self._handle(events.Replayed(name, problem, stops=True))
+            return
         command, stream_id, veto = read(message), 0, None
         if isinstance(command, JointCommand):
             stream_id = message.stream_id
@@ -101,17 +110,28 @@ class SourceTopics:
             )
         )
 
-    def _on_heartbeat(self, name: str, message: ClientHeartbeat) -> None:
-        self._handle(events.Heartbeat(name, message.client_id, message.present))
+    def _on_heartbeat(self, name: str, message: ClientHeartbeat, info: MessageInfo) -> None:
+        if (problem := replayed(self._freshness, message, info)) is not None:
+            # That a client was gone is a reason to stop, but tells of no client that is here.
+            self._handle(events.Replayed(name, problem, stops=not message.present))
+        else:
+            self._handle(events.Heartbeat(name, message.client_id, message.present))
 
 
-def listen_upstream(node: Node, handle: Handle) -> None:
+def listen_upstream(node: Node, freshness: Freshness, handle: Handle) -> None:
     """Listen on `node` to the heartbeat of the upstream link; `handle` takes the events."""
+
+    def on_heartbeat(message: ClientHeartbeat, info: MessageInfo) -> None:
+        if (problem := replayed(freshness, message, info)) is not None:
+            handle(events.Replayed(UPSTREAM, problem))
+        if problem is None or not message.present:
+            handle(events.UpstreamBeat(message.present))
+
     presence.listen(
         node,
         ClientHeartbeat,
         "upstream/heartbeat",
-        lambda message: handle(events.UpstreamBeat(message.present)),
+        on_heartbeat,
         partial(handle, events.UpstreamGone()),
     )
 

@@ -177,6 +177,8 @@ class Account:
                 self.gone[source] = True
             case events.Command() if event.source in self.sources:
                 self._take_command(event, now, codes)
+            case events.Replayed(source, _, stops) if stops and source in self.sources:
+                self.neutral_seen[source] = False
             case events.GoalAsked(goal) if goal.is_hold and not codes:
                 self.neutral_seen[goal.source] = True
             case events.EStopPress(level) if level != StopLevel.NONE:

@@ -24,6 +24,7 @@ from reach_alpha5_common.command import (
     Pose,
     TwistCommand,
 )
+from reach_alpha5_common.refusal import Problem
 
 PAD, APP, BOT = "teleop", "app", "autonomy"
 SOURCES = (
@@ -43,6 +44,9 @@ TWIST_HELD = TwistCommand("tool")
 NONSENSE = GripperCommand(arm_input=ArmInput.CARTESIAN, cartesian=Cartesian(x=float("nan")))
 
 JOINTS = ("axis_e", "axis_d", "axis_c", "axis_b", "axis_a")
+
+AGAIN = Problem("replayed", "sent with a stamp 86400 s old")
+"""Why what a bag says is refused."""
 
 WALL = 1_700_000_000_000_000_000
 DAY = 86_400_000_000_000

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from arbiter_bench import FORWARD, WALL
 from arbiter_breaking import (
     GrantsOnReset,
     Immortal,
@@ -295,6 +296,37 @@ MISTAKES = (
         "nothing is malformed",
         patched(GripperCommand, "problem", lambda self: None),
         I.MALFORMED_IS_REFUSED,
+    ),
+    broken(
+        "what a bag says is a sign of life",
+        hearing(
+            lambda event: (
+                events.Heartbeat(event.source, "a", True)
+                if isinstance(event, events.Replayed) and not event.stops
+                else event
+            )
+        ),
+        I.SAID_AGAIN_MOVES_NOTHING,
+    ),
+    broken(
+        "what a bag asks is obeyed",
+        hearing(
+            lambda event: (
+                events.Command(event.source, FORWARD, WALL, WALL)
+                if isinstance(event, events.Replayed) and event.stops
+                else event
+            )
+        ),
+        I.SAID_AGAIN_MOVES_NOTHING,
+    ),
+    broken(
+        "what a bag asks stops nothing",
+        hearing(
+            lambda event: (
+                replace(event, stops=False) if isinstance(event, events.Replayed) else event
+            )
+        ),
+        I.SAID_AGAIN_MOVES_NOTHING,
     ),
     broken("it goes on after its exit", by_hand(Immortal), I.SILENT_AFTER_EXIT),
     broken("the first press is lost", by_hand(SwallowsFirst), I.PRESS_COUNTS),

@@ -58,6 +58,8 @@ BEGIN_WITH = {
     "no stop is said: two_clients": 4,
     "no stop is said: upstream_lost": 2,
     "the path is not watched": 28,
+    "what a bag asks is obeyed": 5,
+    "what a bag asks stops nothing": 5,
 }
 """Seed with which a walk finds a broken core soonest; 1 for those that are not here."""
 

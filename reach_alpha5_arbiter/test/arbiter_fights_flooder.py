@@ -1,7 +1,7 @@
 """Says one thing as fast as it can, on being told to. `NAMESPACE RATE TOPIC TYPE`.
 
 Lines come in: `go` and `pause`; after each pause a line goes out: how many were sent, and in how
-many seconds. What is sent is always the same and made before, so that sending it costs little.
+many seconds. What is sent is the same and made once for a batch, so that sending it costs little.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ def main() -> None:
     node = rclpy.create_node("flooder", namespace=namespace)
     message = MESSAGES[kind]
     publisher = node.create_publisher(type(message), topic, QoSProfile(depth=10))
-    raw = serialize_message(message)
     going = threading.Event()
 
     def listen() -> None:
@@ -49,6 +48,8 @@ def main() -> None:
             continue
         began, sent = time.monotonic(), 0
         while going.is_set():
+            message.header.stamp = node.get_clock().now().to_msg()
+            raw = serialize_message(message)
             for _ in range(BATCH):
                 publisher.publish(raw)
             sent += BATCH

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import rclpy
+from arbiter_fights_afar import Afar
 from builtin_interfaces.msg import Time
 from rclpy.context import Context
 from rclpy.duration import Duration
@@ -80,7 +81,8 @@ class Peers(Node):
     """The driver's side and the sources' side of the arbiter.
 
     Who is in `beating` sends heartbeats, who is in `pushing` says again and again that the arm
-    shall move its way, `ahead` seconds ahead of the true time.
+    shall move its way, with a stamp `ahead` seconds ahead of the true time. For who is in `afar`
+    that process speaks.
     """
 
     def __init__(self, context: Context, namespace: str) -> None:
@@ -91,6 +93,7 @@ class Peers(Node):
         self.beating: set[str] = set()
         self.pushing: set[str] = set()
         self.ahead = dict.fromkeys(DIRECTIONS, 0)
+        self.afar: dict[str, Afar] = {}
         self.arm = ArmState(
             state=ArmState.ENABLED,
             powered=True,
@@ -117,15 +120,19 @@ class Peers(Node):
         self.heard.append(command)
         moves = command.kind == DriverCommand.INPUT
         self.arm.state = ArmState.EXECUTING if moves else ArmState.ENABLED
-        self.arm_states.publish(self.arm)
+        self._report()
 
     def _on_state(self, state: ArbiterState) -> None:
         for refusal in (state.last_refusal, *state.earlier_refusals):
             self._refused[refusal.source, refusal.code] = refusal.count
         self.states.append(state)
 
-    def _beat(self) -> None:
+    def _report(self) -> None:
+        self.arm.header.stamp = self.get_clock().now().to_msg()
         self.arm_states.publish(self.arm)
+
+    def _beat(self) -> None:
+        self._report()
         for name in list(self.beating):
             self.beat(name)
 
@@ -164,15 +171,18 @@ class Peers(Node):
         return [word for word in self.heard[since:] if word.kind == DriverCommand.INPUT]
 
     def stamp(self, name: str) -> Time:
-        """Return what the time is by a source's clock."""
+        """Return what a source stamps its commands with."""
         time_message: Time = self.get_clock().now().to_msg()
         time_message.sec += self.ahead[name]
         return time_message
 
     def beat(self, name: str, client: str = "1", present: bool = True) -> None:
-        self.heartbeats[name].publish(
-            ClientHeartbeat(client_id=f"{name}-{client}", present=present)
-        )
+        if (afar := self.afar.get(name)) is not None:
+            afar.beat(f"{name}-{client}", present)
+            return
+        message = ClientHeartbeat(client_id=f"{name}-{client}", present=present)
+        message.header.stamp = self.get_clock().now().to_msg()
+        self.heartbeats[name].publish(message)
 
     def command(self, name: str, x: float, lifetime: float = 0.0) -> GripperCtrl:
         """Return a command of a source; 0 = neutral."""
@@ -185,10 +195,16 @@ class Peers(Node):
 
     def say(self, name: str, share: float = 1.0, lifetime: float = 0.0) -> None:
         """Ask for a share of the speed in the source's direction."""
-        self.commands[name].publish(self.command(name, DIRECTIONS[name] * share, lifetime))
+        self._command(name, DIRECTIONS[name] * share, lifetime)
 
     def let_go(self, name: str) -> None:
-        self.commands[name].publish(self.command(name, 0.0))
+        self._command(name, 0.0)
+
+    def _command(self, name: str, x: float, lifetime: float = 0.0) -> None:
+        if (afar := self.afar.get(name)) is not None:
+            afar.command(x, lifetime)
+        else:
+            self.commands[name].publish(self.command(name, x, lifetime))
 
     def arm_source(self, name: str) -> None:
         """Bring a source to count, live and armed, while the arm rests."""

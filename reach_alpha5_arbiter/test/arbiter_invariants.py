@@ -138,6 +138,11 @@ class Invariant(enum.Enum):
         "A moving command that may be older than one on another topic is refused.",
     )
     FUTURE_IS_REFUSED = ("6 U6", "A command from further ahead than `max_future` is refused.")
+    SAID_AGAIN_MOVES_NOTHING = (
+        "3 6 U7",
+        "What a bag says again is refused, moves nothing, and is no sign of life of anybody; a "
+        "command ends what its source asked for.",
+    )
     LIFETIME_ENDS = ("6 S2", "Nothing stands when its lifetime is over.")
     DEMAND_IS_BOUNDED = (
         "6 12 U1 U6",

@@ -70,7 +70,7 @@ class Judge:
         self.findings.close()
 
     def _observe(self, event: events.Event, now: float, outputs: list[events.Output]) -> None:
-        account, words, goals = self.account, self.words, self.goals
+        account, words, goals, before = self.account, self.words, self.goals, self.seen
         said = [out for out in outputs if type(out) is events.Send]
         was_unheard, goal_asked = account.report is None, bool(goals.open)
         rested = not (words.moves or words.unconfirmed)
@@ -101,6 +101,8 @@ class Judge:
         seen = self.seen
         self.lease.judge(event, now, owner, yields, seen.owner, seen.lease_epoch)
         self._judge_shown()
+        if type(event) is events.Replayed:
+            self._judge_replayed(event, codes, before)
         if words.moves or words.fading:
             self._judge_motion(event, now)
             self._judge_mover(event, now, codes)
@@ -146,6 +148,17 @@ class Judge:
         if not neutral:
             demand(event.veto is None, Invariant.VETO_COUNTS)
             self.words.judge_obeyed(event, now, said)
+
+    def _judge_replayed(self, event: events.Replayed, codes: list[str], before: Snapshot) -> None:
+        """Judge that what was said again was refused, and has moved and revived nothing."""
+        words, demand, again = self.words, self.demand, Invariant.SAID_AGAIN_MOVES_NOTHING
+        demand(event.problem.code in codes, again)
+        for was, shown in zip(before.sources, self.seen.sources, strict=True):
+            demand(was.alive or not shown.alive, again)
+            demand(was.present or not shown.present, again)
+            demand(not was.neutral_required or shown.neutral_required, again)
+        if event.stops and not self.goals.gives_way:
+            demand(event.source not in (words.mover, words.fading), again)
 
     def _judge_output(self, event: events.Event, now: float, out: events.Output) -> None:
         match out:

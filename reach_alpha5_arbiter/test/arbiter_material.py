@@ -25,6 +25,7 @@ from arbiter_bench import (
 from reach_alpha5_arbiter.config import ArbiterConfig, SourceConfig
 from reach_alpha5_arbiter.driver import ArmCondition
 from reach_alpha5_arbiter.endpoint import EndpointConfig
+from reach_alpha5_arbiter.machine import ARM_STATE
 from reach_alpha5_arbiter.trajectory import GoalConfig
 from reach_alpha5_common.command import STILL, JointCommand, MotionCommand
 from reach_alpha5_common.refusal import Problem
@@ -93,4 +94,6 @@ TROUBLES = [0.02, 0.02, 0.1, 0.1, 1.0]
 CLOCK_SETS = [HOUR, -HOUR, DAY, -DAY]
 STAMP_ERRORS = [DAY, -DAY, -1, 2_000_000_000, -WALL]
 VETO = Problem("target_refused", "it would collide")
+SAID_AGAIN = [*NAMES, ARM_STATE]
+"""Whose messages a bag says again."""
 ALL_ONES = (1 << 64) - 1

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 
-from arbiter_bench import BOT, FORWARD, JOINTS, NONSENSE, PAD, TWIST, WALL, report
+from arbiter_bench import AGAIN, BOT, FORWARD, JOINTS, NONSENSE, PAD, TWIST, WALL, report
 from arbiter_judge import Judge
 
 from reach_alpha5_arbiter import events
@@ -230,6 +230,8 @@ SEARCHES = {
             command(PAD, FORWARD),
             command(PAD, BRIEF),
             command(PAD, NONSENSE),
+            events.Replayed(PAD, AGAIN),
+            events.Replayed(PAD, AGAIN, stops=True),
             events.EStopPress(2, "x", ""),
             events.Reset(),
             events.Acquire(PAD, "a"),
@@ -244,7 +246,7 @@ SEARCHES = {
             events.Shutdown(),
         ),
         (events.Tick(),),
-        (9_357, 187_140, 156),
+        (9_357, 205_854, 156),
     ),
     "two sources and the order of their commands": Search(
         config((PAD, True), (BOT, False)),
@@ -265,11 +267,12 @@ SEARCHES = {
             command(PAD, FORWARD, OLD),
             command(PAD, STILL, OLD),
             command(PAD, BRIEF, topic="twist"),
+            events.Replayed(PAD, AGAIN, stops=True),
             events.EStopPress(1, "x", ""),
             events.Reset(),
         ),
         (report(), events.JointFeedback(True), events.Tick()),
-        (6_922, 131_518, 364),
+        (6_922, 138_440, 364),
     ),
     "goals, and a person beside them": Search(
         GOALS,
@@ -309,12 +312,13 @@ SEARCHES = {
             ),
             setpoint,
             command(PAD, FORWARD),
+            events.Replayed(PAD, AGAIN, stops=True),
             events.Acquire(PAD, "a", take=True),
             events.SourceGone(PAD),
             events.EStopPress(1, "x", ""),
             events.Reset(),
         ),
         (report(), events.JointFeedback(True), events.Tick()),
-        (2_548, 38_220, 56),
+        (2_548, 40_768, 56),
     ),
 }

@@ -19,9 +19,11 @@ def main() -> None:
     def speak() -> None:
         nonlocal beats
         beats += 1
-        heartbeat.publish(ClientHeartbeat(client_id="process", present=True))
+        now = node.get_clock().now().to_msg()
+        beat = ClientHeartbeat(client_id="process", present=True)
         message = GripperCtrl()
-        message.header.stamp = node.get_clock().now().to_msg()
+        beat.header.stamp = message.header.stamp = now
+        heartbeat.publish(beat)
         # Neutral now and then, so that it is armed whenever the arbiter starts to hear it.
         if beats % 10:
             message.arm_input = GripperCtrl.ARM_INPUT_CARTESIAN

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from arbiter_bench import (
+    AGAIN,
     BOT,
     FORWARD,
     JOINTS,
@@ -26,6 +27,7 @@ from arbiter_material import (
     GOOD_REPORTS,
     NAMES,
     PAUSES,
+    SAID_AGAIN,
     STAMP_ERRORS,
     STREAMED,
     TOPICS,
@@ -68,6 +70,8 @@ class World:
 
     def __init__(self, seed: int, config: ArbiterConfig) -> None:
         self.random = random.Random(seed)
+        self.bag = random.Random(seed)
+        """Of its own, so that a bag that is played beside changes nothing else."""
         self.config = config
         self.now = 0.0
         self.wall = WALL
@@ -123,7 +127,14 @@ class World:
             self.held = self.goes_wrong(0.5)
             self.busy = BOT if self.plot == "goals" else pick.choice(NAMES)
         self.now += pick.choice(PAUSES if self.goes_wrong(0.01) else DELAYS)
-        return [*self.upkeep(), *self.happening()]
+        return [*self.upkeep(), *self.said_again(), *self.happening()]
+
+    def said_again(self) -> list[events.Event]:
+        """Return what a bag says that somebody plays, on bad days."""
+        pick = self.bag
+        if pick.random() >= 0.01 * self.trouble:
+            return []
+        return [events.Replayed(pick.choice(SAID_AGAIN), AGAIN, stops=pick.random() < 0.5)]
 
     def upkeep(self) -> list[events.Event]:
         """Return what keeps things going, now and then."""

@@ -18,6 +18,7 @@ from pathlib import Path
 from statistics import median, quantiles
 
 import pytest
+from arbiter_fights_afar import Afar
 from arbiter_fights_rig import (
     DIRECTIONS,
     PRESSES,
@@ -303,14 +304,25 @@ def test_rule6_a_clock_of_the_arbiter_that_is_set_in_mid_jog_prolongs_no_motion(
         assert not any(after_the_stop(peers, since))
 
 
+@pytest.fixture
+def afar(peers: Peers, tmp_path: Path) -> Iterator[Afar]:
+    """The teleop as a process on a machine whose clock can be set; it is right at first."""
+    made = Afar(peers.get_namespace(), "teleop", tmp_path, environment(), 0)
+    peers.afar["teleop"] = made
+    yield made
+    peers.leave()
+    del peers.afar["teleop"]
+    made.close()
+
+
 @pytest.mark.parametrize("ahead", [HOUR, -HOUR], ids=["forward", "back"])
 def test_rule6_U6_a_sender_whose_clock_is_set_in_mid_jog_stops_the_arm_and_can_go_on(
-    peers: Peers, ahead: int
+    peers: Peers, afar: Afar, ahead: int
 ) -> None:
     since = peers.jog("teleop")
     code = "future_stamp" if ahead > 0 else "stale_stamp"
     refused = peers.refused_again("teleop", code)
-    peers.ahead["teleop"] = ahead
+    afar.set(ahead)
     peers.pushing.add("teleop")
     until(refused, code)
     assert not any(after_the_stop(peers, since))
@@ -318,7 +330,7 @@ def test_rule6_U6_a_sender_whose_clock_is_set_in_mid_jog_stops_the_arm_and_can_g
     peers.pushing.clear()
     if ahead > 0:
         # Nothing of it is remembered: with the right time it is as before.
-        peers.ahead["teleop"] = 0
+        afar.set(0)
     else:
         # Its first neutral is refused too, and restarts the order.
         refused = peers.refused_again("teleop", code, 1)
@@ -328,9 +340,9 @@ def test_rule6_U6_a_sender_whose_clock_is_set_in_mid_jog_stops_the_arm_and_can_g
 
 
 def test_rule6_U6_a_clock_that_is_a_day_behind_works_and_times_out_as_any_other(
-    peers: Peers,
+    peers: Peers, afar: Afar
 ) -> None:
-    peers.ahead["teleop"] = -DAY
+    afar.set(-DAY)
     peers.jog("teleop", lifetime=2.0)
     until(lambda: stopped_for(peers, "lifetime_ended"), "its lifetime ends")
     since = peers.jog("teleop")
@@ -339,8 +351,8 @@ def test_rule6_U6_a_clock_that_is_a_day_behind_works_and_times_out_as_any_other(
     until(lambda: stopped_for(peers, "source_silent"), "its heartbeat ends")
 
 
-def test_rule6_a_clock_that_is_a_day_ahead_moves_nothing(peers: Peers) -> None:
-    peers.ahead["teleop"] = DAY
+def test_rule6_a_clock_that_is_a_day_ahead_moves_nothing(peers: Peers, afar: Afar) -> None:
+    afar.set(DAY)
     peers.beating.add("teleop")
     until(lambda: peers.status("teleop").present, "it is heard")
     since, refused = len(peers.heard), peers.refused_again("teleop", "future_stamp")
@@ -349,6 +361,27 @@ def test_rule6_a_clock_that_is_a_day_ahead_moves_nothing(peers: Peers) -> None:
     until(refused, "future_stamp")
     assert peers.inputs(since) == []
     assert peers.status("teleop").neutral_required
+
+
+@pytest.mark.parametrize("ahead", [DAY, -DAY, -2], ids=["future", "yesterday", "just now"])
+def test_rule3_a_stamp_that_is_wrong_alone_is_refused_as_said_again(
+    peers: Peers, ahead: int
+) -> None:
+    since = peers.jog("teleop")
+    refused = peers.refused_again("teleop", "replayed")
+    peers.ahead["teleop"] = ahead
+    peers.pushing.add("teleop")
+    until(refused, "replayed")
+    assert not any(after_the_stop(peers, since))
+    assert stopped_for(peers, "command_refused")
+    # A neutral of that kind arms nobody either.
+    peers.pushing.clear()
+    refused = peers.refused_again("teleop", "replayed", 1)
+    peers.let_go("teleop")
+    until(refused, "its neutral is refused")
+    assert peers.status("teleop").neutral_required
+    peers.ahead["teleop"] = 0
+    peers.jog("teleop")
 
 
 # ---- an arbiter that is held up, or killed ------------------------------------------------------

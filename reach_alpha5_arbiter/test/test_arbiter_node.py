@@ -92,12 +92,18 @@ class Peers(Node):
             self.arm.estop_epoch += 1
         if command.kind == DriverCommand.RESET and command.estop_epoch == self.arm.estop_epoch:
             self.arm.emo, self.arm.emo_level = False, 0
+        self._report()
+
+    def _report(self) -> None:
+        self.arm.header.stamp = self.get_clock().now().to_msg()
         self.arm_states.publish(self.arm)
 
     def _beat(self) -> None:
-        self.arm_states.publish(self.arm)
+        self._report()
         for name in self.beating:
-            self.heartbeats[name].publish(ClientHeartbeat(client_id=f"{name}-1", present=True))
+            beat = ClientHeartbeat(client_id=f"{name}-1", present=True)
+            beat.header.stamp = self.get_clock().now().to_msg()
+            self.heartbeats[name].publish(beat)
 
     @property
     def state(self) -> ArbiterState:
@@ -266,7 +272,7 @@ def test_rule6_rule10_a_twist_that_lasts_too_long_is_no_number_or_is_old_is_refu
     say = {
         "bad_lifetime": lambda: peers.say_twist_ctrl(2.1),
         "not_finite": lambda: peers.say_twist(float("nan")),
-        "stale_stamp": lambda: peers.say_twist(0.05, seconds_ago=10),
+        "replayed": lambda: peers.say_twist(0.05, seconds_ago=10),
     }
     for number, (code, speak) in enumerate(say.items(), start=1):
         peers.jog()

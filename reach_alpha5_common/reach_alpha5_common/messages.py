@@ -6,9 +6,11 @@ Nothing is judged here.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from builtin_interfaces.msg import Duration, Time
 from geometry_msgs.msg import Twist, Vector3
+from rclpy.subscription import MessageInfo
 from std_msgs.msg import Header
 
 from reach_alpha5_common.command import (
@@ -24,7 +26,8 @@ from reach_alpha5_common.command import (
     TwistCommand,
     Vector,
 )
-from reach_alpha5_common.refusal import Refusal
+from reach_alpha5_common.freshness import Freshness
+from reach_alpha5_common.refusal import Problem, Refusal
 from reach_alpha5_msgs import msg
 
 NANO = 1_000_000_000
@@ -38,6 +41,11 @@ def seconds(value: Duration | Time) -> float:
 def nanoseconds(value: Duration | Time) -> int:
     """Return a duration or a time in whole nanoseconds: exact, for comparing stamps."""
     return int(value.sec) * NANO + int(value.nanosec)
+
+
+def replayed(freshness: Freshness, message: Any, info: MessageInfo) -> Problem | None:
+    """Return why a stamped message is not one of now, or None."""
+    return freshness.problem(nanoseconds(message.header.stamp), info["source_timestamp"])
 
 
 def duration(value: float) -> Duration:

@@ -130,6 +130,22 @@ class CommandDesk:
             self.refuse(problem, SOURCE, now)
         return problem is None and command.kind is CommandKind.RESET
 
+    def on_replayed(
+        self, problem: Problem, source: str, now: float, command: DriverCommand | None = None
+    ) -> None:
+        """Refuse what was said long ago: it ends what stands, and is no neutral.
+
+        Args:
+            problem: why it is not obeyed.
+            source: whose it is.
+            now: the time.
+            command: what was said, if it is one of the arbiter's; a STOP stops all the same.
+        """
+        self._gate.rest("refused")
+        if command is not None and command.kind is CommandKind.STOP:
+            self._stop(command, False, now, now)
+        self.refuse(problem, source, now)
+
     def on_service(
         self, wish: JointRates | PresetRun, asks: bool, expires: float, now: float
     ) -> None:

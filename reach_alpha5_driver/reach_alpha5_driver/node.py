@@ -27,7 +27,8 @@ from rclpy.subscription import MessageInfo
 from std_msgs.msg import UInt8
 from std_srvs.srv import SetBool
 
-from reach_alpha5_common.messages import NANO, driver_command
+from reach_alpha5_common.freshness import Freshness
+from reach_alpha5_common.messages import NANO, driver_command, replayed
 from reach_alpha5_common.node_life import declare, run
 from reach_alpha5_common.parameters import ParameterError
 from reach_alpha5_common.refusal import Problem
@@ -38,6 +39,7 @@ from reach_alpha5_driver.assembly import (
     make_core,
     read_model,
 )
+from reach_alpha5_driver.commands import SERVICE, SOURCE
 from reach_alpha5_driver.configuration import backoff, guard_config
 from reach_alpha5_driver.control_loop import LAST_WORD, ControlLoop
 from reach_alpha5_driver.core import DriverCore
@@ -97,6 +99,7 @@ class DriverNode(LifecycleNode):
         super().__init__("driver", **options)
         values = declare(self, PARAMETERS)
         self._prefix: str = values["prefix"]
+        self._freshness = Freshness(values["max_stamp_age"])
         self._autostart: bool = values["autostart"]
         port: str = values["serial_port"]
         # Two models, since two threads use them.
@@ -243,7 +246,13 @@ class DriverNode(LifecycleNode):
     # -- what comes in
 
     def _on_driver_command(self, message: DriverCommand, info: MessageInfo) -> None:
-        self._loop.inbox.command(driver_command(message), _received(info))
+        command = driver_command(message)
+        if (problem := replayed(self._freshness, message, info)) is None:
+            self._loop.inbox.command(command, _received(info))
+        else:
+            self._loop.inbox.call(
+                lambda core, now: core.desk.on_replayed(problem, SOURCE, now, command)
+            )
 
     def _on_power(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
         """Switch the motors, and answer when the arm has reported it.
@@ -296,6 +305,9 @@ class DriverNode(LifecycleNode):
         self.create_subscription(UInt8, "preset", self._on_preset, RELIABLE)
 
     def _on_joint_jog(self, message: JointJog, info: MessageInfo) -> None:
+        if (problem := replayed(self._freshness, message, info)) is not None:
+            self._loop.inbox.call(lambda core, now: core.desk.on_replayed(problem, SERVICE, now))
+            return
         received = _received(info)
         jog = (
             list(message.joint_names),

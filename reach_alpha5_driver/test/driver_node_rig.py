@@ -145,6 +145,7 @@ class Operator:
     def say(self, command: Command) -> None:
         message = driver_command_message(command)
         message.sequence = next(self.sequence)
+        message.header.stamp = self.node.get_clock().now().to_msg()
         self.commands.publish(message)
 
     def hold(self, command: GripperCommand, condition: Callable[[], object]) -> None:

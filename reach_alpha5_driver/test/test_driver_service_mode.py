@@ -35,7 +35,13 @@ def jog(name: str, velocity: float) -> JointJog:
 
 def hold(drive: Drive, message: JointJog, condition: Callable[[], object]) -> None:
     """Repeat a jog as a service tool does while a button is held."""
-    drive.operator.press(lambda: drive.operator.jogs.publish(message), condition)
+    operator = drive.operator
+
+    def say() -> None:
+        message.header.stamp = operator.node.get_clock().now().to_msg()
+        operator.jogs.publish(message)
+
+    operator.press(say, condition)
 
 
 def test_B9_service_mode_says_so_loudly(desk):
@@ -67,6 +73,18 @@ def test_D10_a_joint_jog_moves_that_joint_alone_and_ends_by_itself(desk):
 def test_B9_a_jog_that_cannot_be_is_refused(desk, message, code):
     operator, before = desk.operator, desk.operator.refusal
     hold(desk, message, lambda: operator.refusal != before and operator.refusal[0] == code)
+    assert operator.arm_state.last_refusal.source == "service"
+    assert not desk.log().motion_frames()
+
+
+def test_B9_a_jog_of_a_bag_moves_nothing(desk):
+    operator, message = desk.operator, jog(f"{PREFIX}axis_d", 0.1)
+    message.header.stamp = operator.node.get_clock().now().to_msg()
+    message.header.stamp.sec -= 60
+    operator.press(
+        lambda: operator.jogs.publish(message),
+        lambda: operator.arm_state.last_refusal.code == "replayed",
+    )
     assert operator.arm_state.last_refusal.source == "service"
     assert not desk.log().motion_frames()
 

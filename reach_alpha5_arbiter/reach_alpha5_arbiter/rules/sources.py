@@ -92,6 +92,18 @@ def on_command(m: Machine, event: events.Command) -> None:
         _move(m, event)
 
 
+def on_replayed(m: Machine, event: events.Replayed) -> None:
+    """Refuse what was said again: it is no sign of life, and at most stops its source."""
+    m.refuse(event.problem, event.source)
+    source = m.state.sources.get(event.source)
+    if source is None:
+        return
+    m.state.sources[event.source] = replace(source, refusals=source.refusals + 1)
+    if event.stops:
+        m.disarm(event.source, ArmingEvent.REFUSED)
+        m.halt_owner(event.source, ActivityEvent.HALT, StopCause.COMMAND_REFUSED)
+
+
 def _rest(m: Machine, name: str) -> None:
     """Take a neutral command."""
     state = m.state

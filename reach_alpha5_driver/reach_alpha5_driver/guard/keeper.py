@@ -25,8 +25,8 @@ class GuardKeeper:
         self._line: Transport | None = None
         """The line that the guard was given."""
         self._next_start = -math.inf
-        self._told = GuardState.OFF
-        self._complaint = ""
+        self._told: GuardState | None = None
+        self._complaint: str | None = None
 
     def look(self, core: DriverCore, line: Transport | None, now: float) -> None:
         """See that a guard watches the line, and tell the core what it has done. Never waits.
@@ -43,7 +43,7 @@ class GuardKeeper:
             if not core.gate.stop_owed:  # the stop first: even to begin takes a few milliseconds
                 self._start(now)
         elif state is not GuardState.STARTING:
-            self._complaint = ""
+            self._complaint = None
             if line is not None and line is not self._line:
                 self._line = line
                 self._guard.watch(line.fileno())

@@ -83,6 +83,11 @@ class Watch:
     makes `moving`, `STILL` ends it. Lateness while moving sets the latch, only `REARM` ends it.
     """
 
+    # Of the last pulse, and nothing is asked of them while there was none.
+    _pulse_at: float
+    _thread: int
+    _look_at: float
+
     def __init__(
         self,
         suspect_after: float,
@@ -102,9 +107,6 @@ class Watch:
         self._hang_after = hang_after
         self._repeat_period = repeat_period
         self._trouble_of = trouble_of
-        self._pulse_at = -math.inf
-        self._thread = 0
-        self._look_at = math.inf
         self.moving = False
         self.tripped = False
         self.reason = ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from reach_alpha5_common.freshness import MAX_STAMP_AGE
 from reach_alpha5_common.parameters import Parameter
 from reach_alpha5_driver.parameters.line import LINE
 from reach_alpha5_driver.parameters.motion import MOTION
@@ -34,6 +35,7 @@ NODE = (
         "For the desk: take `joint_jog` and `preset`, which nobody arbitrates, and refuse "
         "ordinary input.",
     ),
+    MAX_STAMP_AGE,
     Parameter(
         "state_rate",
         15.0,
