@@ -9,12 +9,13 @@ NAME = "reach_alpha5_teleop"
 setup(
     name=NAME,
     version="0.1.0",
-    packages=[NAME],
+    packages=[NAME, f"{NAME}.calibrator", f"{NAME}.verbs"],
     package_data={NAME: ["py.typed"]},
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
         (f"share/{NAME}", ["package.xml"]),
-        (f"share/{NAME}/profiles", sorted(glob("profiles/*.yaml"))),
+        (f"share/{NAME}/config", ["config/teleop.yaml"]),
+        (f"share/{NAME}/profiles", sorted(glob("profiles/*"))),
     ],
     install_requires=["setuptools"],
     zip_safe=False,
@@ -23,5 +24,11 @@ setup(
     description="A gamepad as a source of commands for a Reach Alpha 5 manipulator.",
     license="Apache-2.0",
     extras_require={"test": ["pytest", "hypothesis"]},
-    entry_points={"console_scripts": [f"teleop_node = {NAME}.node:main"]},
+    entry_points={
+        "console_scripts": [
+            f"teleop_node = {NAME}.node:main",
+            f"verbs_node = {NAME}.verbs.node:main",
+            f"alpha5-pad = {NAME}.calibrator.cli:main",
+        ]
+    },
 )

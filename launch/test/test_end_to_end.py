@@ -131,8 +131,15 @@ def test_B3_the_tip_moves_where_the_stick_points(rig, model, sticks, direction):
     assert np.dot(moved(rig, model, 0.02, **sticks), direction) > 0.95
 
 
+def next_mode(rig):
+    """Press the mode button, long enough to be seen in two frames."""
+    for down in (1, 0):
+        rig.pad.set(back=down)
+        after_reports(rig, 30)
+
+
 def test_B4_cylindrical_azimuth_turns_the_base_alone(rig):
-    rig.pad.set(back=1)
+    next_mode(rig)
     rig.settle()
     mark = rig.jog_until(  # right: clockwise from above, against axis_e
         lambda mark: len(rig.stack.wire(mark).motion_frames()) > 40, "some motion", left_x=-1.0
@@ -142,7 +149,8 @@ def test_B4_cylindrical_azimuth_turns_the_base_alone(rig):
     assert [told[device] for device in (1, 2, 3, 4)] == pytest.approx([0.0] * 4, abs=1e-9)
     rig.pad.release()
     told_still(rig, mark, "release")
-    rig.pad.set(back=1)
+    for _ in range(3):  # by way of the poses and the wrist
+        next_mode(rig)
     rig.settle()
 
 

@@ -5,6 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from reach_alpha5_teleop.glitch import JumpGuard
+from reach_alpha5_teleop.rest import RestLearner
+
+TRIGGER_REST = 0.5
+"""An axis that rests farther out than this has travel on one side only: what a trigger reads
+beyond its rest is wear, and no pull."""
+
 
 @dataclass(frozen=True, slots=True)
 class AxisSpec:
@@ -12,7 +19,7 @@ class AxisSpec:
 
     Attributes:
         index: position in `Joy.axes`.
-        rest: value that the joystick driver reports while nobody touches the axis, in [-1, 1];
+        rest: about what the joystick driver reports while nobody touches the axis, in [-1, 1];
             a trigger rests at an end of the range with some drivers.
         invert: flip the sign of the travel.
         deadband: part of the travel on either side of rest that counts as untouched, in (0, 1).
@@ -25,18 +32,29 @@ class AxisSpec:
     deadband: float = 0.1
     exponent: float = 1.0
 
+    @property
+    def is_trigger(self) -> bool:
+        """Whether it has travel on one side of its rest only."""
+        return abs(self.rest) > TRIGGER_REST
 
-def travel(spec: AxisSpec, raw: float) -> float:
+
+def travel(spec: AxisSpec, raw: float, rest: float | None = None) -> float:
     """Return the signed travel of `raw` from rest as a fraction of what there is on that side.
 
     The joystick driver computes in single precision, so that full scale may come out as
     1.0000001: the caller lets that rounding through and it ends here.
+
+    Args:
+        spec: the axis.
+        raw: the report, in [-1, 1].
+        rest: the report at rest, where it was learned; else that of the profile.
     """
     raw = min(1.0, max(-1.0, raw))
-    away = raw - spec.rest
-    if away == 0.0:
+    rest = spec.rest if rest is None else rest
+    away = raw - rest
+    if away == 0.0 or (spec.is_trigger and away * spec.rest > 0.0):
         return 0.0
-    fraction = away / (1.0 - spec.rest if away > 0.0 else 1.0 + spec.rest)
+    fraction = away / (1.0 - rest if away > 0.0 else 1.0 + rest)
     return -fraction if spec.invert else fraction
 
 
@@ -51,25 +69,49 @@ def shape(spec: AxisSpec, fraction: float) -> float:
     return math.copysign(min(1.0, beyond) ** spec.exponent, fraction)
 
 
-class Axis:
-    """An axis that counts only after it was seen at rest.
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one frame says of an axis.
 
-    Some drivers report 0 for a trigger until it is first touched, while its rest is at +1 or -1:
-    taken at its word it would be half pulled. And a stick that is held over while the pad connects
-    is not an input. Both read as at rest until they have been there once (D3).
+    Attributes:
+        value: in [-1, 1]; 0 = at rest, or its rest is not known yet.
+        touched: it is off its rest in this very frame, whether that is believed yet or not.
     """
+
+    value: float
+    touched: bool
+
+
+UNKNOWN = Reading(0.0, touched=False)
+
+
+class Axis:
+    """An axis that counts once its rest is known, and then from that rest (D3)."""
 
     def __init__(self, spec: AxisSpec) -> None:
         self._spec = spec
-        self._seen_at_rest = False
+        # The deadband in reports: of the way there is, or of the shorter one of two.
+        near = spec.deadband * (1.0 + abs(spec.rest) if spec.is_trigger else 1.0 - abs(spec.rest))
+        self._rest = RestLearner(spec.rest - near, spec.rest + near)
+        self._guard = JumpGuard()
 
-    def read(self, raw: float) -> float:
-        """Return the value in [-1, 1] for a finite report in [-1, 1]; 0 = at rest or unknown."""
-        value = shape(self._spec, travel(self._spec, raw))
-        if value == 0.0:
-            self._seen_at_rest = True
-        return value if self._seen_at_rest else 0.0
+    @property
+    def rest(self) -> float | None:
+        """The report at rest; None = not known yet."""
+        return self._rest.rest
+
+    def read(self, raw: float, now: float) -> Reading:
+        """Read a finite report in [-1, 1] that came at monotonic time `now` [s]."""
+        self._rest.see(raw, now)
+        if self._rest.rest is None:
+            return UNKNOWN
+        moved = travel(self._spec, raw, self._rest.rest)
+        return Reading(
+            value=shape(self._spec, self._guard.read(moved)),
+            touched=shape(self._spec, moved) != 0.0,
+        )
 
     def forget(self) -> None:
         """Take nothing for granted: another pad may be there next."""
-        self._seen_at_rest = False
+        self._rest.forget()
+        self._guard.forget()

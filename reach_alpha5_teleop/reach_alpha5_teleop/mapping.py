@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from reach_alpha5_common.command import (
     STILL,
@@ -17,34 +15,36 @@ from reach_alpha5_common.command import (
     KnownPose,
     Pose,
 )
+from reach_alpha5_teleop.modes import Mode
 from reach_alpha5_teleop.pad import PadState
 from reach_alpha5_teleop.profile import Profile
 
 
-class Mode(enum.Enum):
-    """How the sticks move the arm; the value is the section of the profile that binds them."""
-
-    CARTESIAN = "cartesian"
-    CYLINDRICAL = "cylindrical"
-
-    @property
-    def next(self) -> Mode:
-        """The mode that the mode button switches to."""
-        modes = list(Mode)
-        return modes[(modes.index(self) + 1) % len(modes)]
+def _towards(pose: Pose, velocity: float) -> GripperCommand:
+    return GripperCommand(arm_input=ArmInput.KNOWN_POSE, known_pose=KnownPose(pose, velocity))
 
 
-STICKS: Mapping[Mode, tuple[ArmInput, Callable[..., Any]]] = {
-    Mode.CARTESIAN: (ArmInput.CARTESIAN, Cartesian),
-    Mode.CYLINDRICAL: (ArmInput.CYLINDRICAL, Cylindrical),
+STICKS: Mapping[Mode, Callable[[Mapping[str, float]], GripperCommand]] = {
+    Mode.CARTESIAN: lambda sticks: GripperCommand(
+        arm_input=ArmInput.CARTESIAN, cartesian=Cartesian(**sticks)
+    ),
+    Mode.CYLINDRICAL: lambda sticks: GripperCommand(
+        arm_input=ArmInput.CYLINDRICAL, cylindrical=Cylindrical(**sticks)
+    ),
+    Mode.POSE: lambda sticks: _towards(
+        Pose.DEPLOYED if sticks["run"] > 0.0 else Pose.STOWED, abs(sticks["run"])
+    ),
 }
+"""What deflected sticks ask of the arm; in a mode that is not here they ask nothing of it."""
 
 POSES: Mapping[str, Pose] = {"pose_stowed": Pose.STOWED, "pose_deployed": Pose.DEPLOYED}
 
 JAWS: Mapping[str, float] = {"jaws_open": 1.0, "jaws_close": -1.0}
 
-MOTION_SECTIONS = ("cartesian", "cylindrical", "wrist")
+MOTION_SECTIONS = ("wrist", *(mode.section for mode in Mode))
 """Sections of a profile whose axes move something; speed only scales."""
+
+MOTION_BUTTONS = frozenset({*POSES, *JAWS, "jaws_toggle"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Intent:
 
     Attributes:
         command: the command, neutral when the controls contradict each other.
-        at_rest: no control that could move anything, in either mode, is touched.
+        at_rest: no control that could move anything, in whatever mode, is touched.
         ambiguous: controls that exclude each other are held together.
     """
 
@@ -62,34 +62,56 @@ class Intent:
     ambiguous: bool
 
 
-def interpret(profile: Profile, state: PadState, mode: Mode, lifetime: float) -> Intent:
-    """Return what the pad asks for; a command that moves ends by itself after `lifetime` [s].
+def interpret(
+    profile: Profile, state: PadState, mode: Mode, lifetime: float, toggled: float = 0.0
+) -> Intent:
+    """Return what the pad asks for.
 
-    Stick and pose button, two pose buttons, or both jaw buttons at once: nobody can say what is
-    meant, so all of it is still.
+    Stick and pose button, two pose buttons, two ways to move the jaws, or two sticks that turn the
+    wrist at once: nobody can say what is meant, so all of it is still.
+
+    Args:
+        profile: what the controls do.
+        state: what they say.
+        mode: of the sticks.
+        lifetime: a command that moves ends by itself after this [s].
+        toggled: velocity of jaws that were set going by a press before, in [-1, 1].
     """
 
     def bound(section: str) -> dict[str, float]:
         return {key: state.axes[name] for key, name in profile.bindings.get(section, {}).items()}
 
-    sticks = bound(mode.value)
+    sticks = bound(mode.section) if mode in STICKS else {}
+    # By the axis, since one may be bound as the mode's and as every mode's.
+    wrist = {
+        name: state.axes[name]
+        for section in ("wrist", *([mode.section] if mode is Mode.WRIST else []))
+        for name in profile.bindings.get(section, {}).values()
+    }
+    turns = [value for value in wrist.values() if value]
     poses = [pose for button, pose in POSES.items() if button in state.down]
     jaws = [velocity for button, velocity in JAWS.items() if button in state.down]
+    jaws += [toggled] if toggled else []
     at_rest = not (
-        poses or jaws or any(any(bound(section).values()) for section in MOTION_SECTIONS)
+        toggled
+        or state.held & MOTION_BUTTONS
+        or any(
+            name in state.touched
+            for section in MOTION_SECTIONS
+            for name in profile.bindings.get(section, {}).values()
+        )
     )
-    if len(poses) + any(sticks.values()) > 1 or len(jaws) > 1:
+    if max(len(poses) + any(sticks.values()), len(jaws), len(turns)) > 1:
         return Intent(STILL, at_rest, ambiguous=True)
 
-    rotate = bound("wrist").get("rotate", 0.0)
-    command = replace(STILL, gripper_velocities=GripperVelocities(sum(jaws, 0.0), rotate))
-    if poses:
-        command = replace(
-            command, arm_input=ArmInput.KNOWN_POSE, known_pose=KnownPose(poses[0], 1.0)
-        )
+    command = STILL
+    if poses and mode in STICKS:
+        command = _towards(poses[0], 1.0)
     elif any(sticks.values()):
-        arm_input, payload = STICKS[mode]
-        command = replace(command, arm_input=arm_input, **{mode.value: payload(**sticks)})
+        command = STICKS[mode](sticks)
+    command = replace(
+        command, gripper_velocities=GripperVelocities(sum(jaws, 0.0), sum(turns, 0.0))
+    )
     if not command.is_neutral:
         command = replace(command, speed_modifier=_speed(bound("speed")), lifetime=lifetime)
     return Intent(command, at_rest, ambiguous=False)

@@ -12,22 +12,28 @@ from rclpy.duration import Duration
 from rclpy.event_handler import QoSSubscriptionMatchedInfo, SubscriptionEventCallbacks
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.subscription import MessageInfo
 from rclpy.task import Future
-from sensor_msgs.msg import Joy
+from sensor_msgs.msg import Joy, JoyFeedback, JoyFeedbackArray
 from std_srvs.srv import Trigger
 
 from reach_alpha5_common import messages
 from reach_alpha5_common.command import StopLevel
+from reach_alpha5_common.freshness import Freshness
 from reach_alpha5_common.node_life import declare, run
 from reach_alpha5_common.parameters import ParameterError
-from reach_alpha5_msgs.msg import ArbiterState, ClientHeartbeat, EStop, GripperCtrl
-from reach_alpha5_teleop import core, profiles
+from reach_alpha5_msgs.msg import ArbiterState, ArmState, ClientHeartbeat, EStop, GripperCtrl
+from reach_alpha5_teleop import core, outputs, profiles
+from reach_alpha5_teleop.auto import AutoTeleop
+from reach_alpha5_teleop.feedback import Rumble
+from reach_alpha5_teleop.modes import MEANINGS
+from reach_alpha5_teleop.pad import JoyFrame
 from reach_alpha5_teleop.parameters import PARAMETERS
 from reach_alpha5_teleop.profile import ProfileError
 
 RELIABLE = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
 LATCHED = QoSProfile(
-    depth=1,
+    depth=10,  # a latch that was set and reset since is seen, too
     reliability=ReliabilityPolicy.RELIABLE,
     durability=DurabilityPolicy.TRANSIENT_LOCAL,
 )
@@ -41,6 +47,9 @@ FAREWELL = 0.5
 LOG_PERIOD = 1.0
 """Shortest time [s] between two lines about refused frames: a broken pad sends many."""
 
+RUMBLE_PERIOD = 0.05
+"""Time [s] after which a pattern that plays is looked at again."""
+
 
 class TeleopNode(Node):
     """A pad on `joy` becomes commands on `<source>/gripper_ctrl`."""
@@ -53,10 +62,6 @@ class TeleopNode(Node):
         """
         super().__init__("teleop")
         values = declare(self, PARAMETERS)
-        try:
-            self._profile = profiles.find(values["profile"])
-        except ProfileError as error:
-            raise ParameterError(f"profile: {error}") from error
         self._source: str = values["source"]
         if not self._source.isidentifier():
             raise ParameterError(
@@ -64,14 +69,16 @@ class TeleopNode(Node):
             )
         self._estop_level = StopLevel[values["estop_level"].upper()]
         self._client_id = f"{self._source}-{uuid.uuid4()}"
-        self._core = core.TeleopCore(
-            self._profile,
-            core.TeleopConfig(
-                source=self._source,
-                joy_ttl=values["joy_ttl"],
-                command_lifetime=values["command_lifetime"],
-            ),
+        config = core.TeleopConfig(
+            source=self._source,
+            joy_ttl=values["joy_ttl"],
+            command_lifetime=values["command_lifetime"],
         )
+        try:
+            self._core, known = _core(values["profile"], config)
+        except ProfileError as error:
+            raise ParameterError(f"profile: {error}") from error
+        self._freshness = Freshness(values["max_stamp_age"])
         self._commands = self.create_publisher(
             GripperCtrl, f"{self._source}/gripper_ctrl", RELIABLE
         )
@@ -83,12 +90,14 @@ class TeleopNode(Node):
         self._reset_call: Future | None = None
         self._reset_deadline = 0.0
         self._actions = {
-            core.Publish: self._publish,
-            core.Heartbeat: self._beat,
-            core.EStopPressed: self._estop,
-            core.ResetPressed: self._call_reset,
-            core.ModeChanged: self._tell_mode,
-            core.Refused: self._tell_refusal,
+            outputs.Publish: self._publish,
+            outputs.Heartbeat: self._beat,
+            outputs.EStopPressed: self._estop,
+            outputs.ResetPressed: self._call_reset,
+            outputs.ModeChanged: self._tell_mode,
+            outputs.PadFound: self._tell_pad,
+            outputs.Refused: self._tell_refusal,
+            outputs.Feel: self._feel,
         }
         self.create_subscription(
             Joy,
@@ -101,33 +110,57 @@ class TeleopNode(Node):
         # Steady, so that neither a clock that is set nor simulated time holds a watchdog up.
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(values["heartbeat_period"], self._on_tick, clock=steady)
-        self.get_logger().info(
-            f"pad profile {self._profile.name}, sticks move the arm in "
-            f"{self._core.mode.value} coordinates"
+        self._rumble = Rumble(values["rumble"])
+        if values["rumble"] > 0.0:
+            self._open_feedback(steady)
+        if known is not None:
+            self._tell_pad(known)
+
+    def _open_feedback(self, steady: Clock) -> None:
+        self._feedback = self.create_publisher(JoyFeedback, "joy/set_feedback", RELIABLE)
+        self._feedback_arrays = self.create_publisher(
+            JoyFeedbackArray, "joy/set_feedback_array", RELIABLE
+        )
+        self.create_subscription(ArmState, "arm_state", self._on_arm_state, RELIABLE)
+        self._rumble_timer = self.create_timer(
+            RUMBLE_PERIOD, self._on_rumble, clock=steady, autostart=False
         )
 
     def close(self) -> None:
         """Say neutral and absent, and wait until that is out."""
         self._do(self._core.close(time.monotonic()))
+        self._say_rumble(self._rumble.stop())
         for publisher in (self._commands, self._heartbeats, self._estops):
             publisher.wait_for_all_acked(Duration(seconds=FAREWELL))
 
-    def _do(self, outputs: Iterable[core.Output]) -> None:
+    def _do(self, outputs: Iterable[outputs.Output]) -> None:
         for output in outputs:
             self._actions[type(output)](output)
 
     # What comes in.
 
-    def _on_joy(self, message: Joy) -> None:
+    def _on_joy(self, message: Joy, info: MessageInfo) -> None:
         stamp = messages.nanoseconds(message.header.stamp)
-        frame = core.JoyFrame(message.axes, message.buttons, stamp)
-        self._do(self._core.on_joy(frame, time.monotonic()))
+        frame = JoyFrame(message.axes, message.buttons, stamp)
+        replayed = messages.replayed(self._freshness, message, info)
+        self._do(self._core.on_joy(frame, time.monotonic(), replayed))
 
     def _on_joy_matched(self, info: QoSSubscriptionMatchedInfo) -> None:
         if info.current_count == 0:
             self._do(self._core.on_pad_gone(time.monotonic()))
 
-    def _on_arbiter_state(self, message: ArbiterState) -> None:
+    def _is_replayed(
+        self, message: ArbiterState | ArmState, topic: str, info: MessageInfo
+    ) -> bool:
+        problem = messages.replayed(self._freshness, message, info)
+        if problem is not None:
+            self._do(self._core.refuse(problem, time.monotonic(), topic))
+        return problem is not None
+
+    def _on_arbiter_state(self, message: ArbiterState, info: MessageInfo) -> None:
+        # One out of a bag knows of no e-stop of now.
+        if self._is_replayed(message, "arbiter_state", info):
+            return
         ours = next((s for s in message.sources if s.name == self._source), None)
         if ours is None:
             self.get_logger().error(
@@ -137,10 +170,15 @@ class TeleopNode(Node):
             )
         view = core.ArbiterView(
             owner=message.owner,
-            latched=message.estop_latched or message.fault_latched,
+            estop=message.estop_latched,
+            fault=message.fault_latched,
             neutral_required=ours is not None and ours.neutral_required,
         )
         self._do(self._core.on_arbiter(view, time.monotonic()))
+
+    def _on_arm_state(self, message: ArmState, info: MessageInfo) -> None:
+        if not self._is_replayed(message, "arm_state", info):
+            self._do(self._core.on_arm(bool(message.blocked_by)))
 
     def _on_tick(self) -> None:
         now = time.monotonic()
@@ -154,25 +192,32 @@ class TeleopNode(Node):
 
     # What goes out.
 
-    def _publish(self, output: core.Publish) -> None:
+    def _publish(self, output: outputs.Publish) -> None:
         message = messages.gripper_ctrl(output.command)
         message.header.stamp = self.get_clock().now().to_msg()
         self._commands.publish(message)
 
-    def _beat(self, output: core.Heartbeat) -> None:
+    def _beat(self, output: outputs.Heartbeat) -> None:
         message = ClientHeartbeat(client_id=self._client_id, present=output.present)
         message.header.stamp = self.get_clock().now().to_msg()
         self._heartbeats.publish(message)
 
-    def _estop(self, _: core.EStopPressed) -> None:
+    def _estop(self, output: outputs.EStopPressed) -> None:
         message = EStop(
             level=int(self._estop_level), source=self._source, reason="e-stop button of the pad"
         )
         message.header.stamp = self.get_clock().now().to_msg()
         self._estops.publish(message)
-        self.get_logger().warning("e-stop pressed")
+        if output.again:
+            self.get_logger().error(
+                "the arbiter has not said that the e-stop latched: it is told again; see whether "
+                "the arbiter runs, and in this namespace",
+                throttle_duration_sec=LOG_PERIOD,
+            )
+        else:
+            self.get_logger().warning("e-stop pressed")
 
-    def _call_reset(self, _: core.ResetPressed) -> None:
+    def _call_reset(self, _: outputs.ResetPressed) -> None:
         if not self._reset.service_is_ready():
             self.get_logger().error(
                 "nobody offers the service `reset`: see whether the arbiter runs, and in this "
@@ -200,17 +245,45 @@ class TeleopNode(Node):
         else:
             self.get_logger().error(f"reset was refused: {answer.message}")
 
-    def _tell_mode(self, output: core.ModeChanged) -> None:
-        self.get_logger().info(
-            f"sticks move the arm in {output.mode.value} coordinates; let go of them once to go on"
-        )
+    def _tell_pad(self, output: outputs.PadFound) -> None:
+        self.get_logger().info(f"pad profile {output.profile}; {MEANINGS[output.mode]}")
 
-    def _tell_refusal(self, output: core.Refused) -> None:
+    def _tell_mode(self, output: outputs.ModeChanged) -> None:
+        self.get_logger().info(f"{MEANINGS[output.mode]}; let go of everything once to go on")
+
+    def _tell_refusal(self, output: outputs.Refused) -> None:
         refusal = output.refusal
         self.get_logger().warning(
-            f"{refusal.code}: {refusal.reason} (the {refusal.count}. of these)",
+            f"{refusal.source}: {refusal.code}: {refusal.reason} (the {refusal.count}. of these)",
             throttle_duration_sec=LOG_PERIOD,
         )
+
+    def _feel(self, output: outputs.Feel) -> None:
+        if self._rumble.start(output.cause, time.monotonic()):
+            self._on_rumble()
+            self._rumble_timer.reset()
+
+    def _on_rumble(self) -> None:
+        self._say_rumble(self._rumble.change(time.monotonic()))
+        if not self._rumble.playing:
+            self._rumble_timer.cancel()
+
+    def _say_rumble(self, intensity: float | None) -> None:
+        if intensity is None:
+            return
+        feedback = JoyFeedback(type=JoyFeedback.TYPE_RUMBLE, id=0, intensity=intensity)
+        self._feedback.publish(feedback)
+        self._feedback_arrays.publish(JoyFeedbackArray(array=[feedback]))
+
+
+def _core(
+    profile: str, config: core.TeleopConfig
+) -> tuple[core.TeleopCore | AutoTeleop, outputs.PadFound | None]:
+    """Return a core for the parameter `profile`, and what is known of the pad already."""
+    if profile == profiles.AUTO:
+        return AutoTeleop(profiles.shipped(), config), None
+    found = profiles.find(profile)
+    return core.TeleopCore(found, config), outputs.PadFound(found.name, found.modes[0])
 
 
 def main() -> int:

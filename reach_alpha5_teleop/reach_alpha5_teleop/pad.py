@@ -1,18 +1,31 @@
 """Which frames of a pad are believed, and what they say about its controls.
 
-A pad is present while valid frames come in. Everything that is known of it (axes seen at rest,
+A pad is present while valid frames come in. Everything that is known of it (where its axes rest,
 buttons seen up, the length of its arrays) is forgotten when it goes, since another one may come.
+
+One frame may be wild. So a button counts as held when two frames in a row show it, as a jump of a
+stick does; that it is let go counts at once. Two are exempt: the deadman, which moves nothing, and
+the e-stop, which must not wait.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from reach_alpha5_common.refusal import Problem
 from reach_alpha5_teleop.axes import Axis
 from reach_alpha5_teleop.profile import Profile
+
+AT_ONCE = frozenset({"deadman", "estop"})
+"""Buttons that count as held from the first frame that shows them."""
+
+EDGES = frozenset({"reset", "mode", "jaws_toggle"})
+"""Buttons that do their thing on the press, so that one which was too short is told."""
+
+REST_PATIENCE = 2.0
+"""Time [s] that the axes of a new pad have to come to rest; what has not is told then, once."""
 
 ROUNDING = 1e-6
 """How far beyond 1 full scale may read: joystick drivers compute it in single precision."""
@@ -33,14 +46,36 @@ class PadState:
     """What the controls of a pad say in one valid frame.
 
     Attributes:
-        axes: name of the axis to its value in [-1, 1]; 0 = at rest, or not seen at rest yet.
+        axes: name of the axis to its value in [-1, 1]; 0 = at rest, or not known to be off it.
+        touched: axes that are off their rest in this very frame, whether that counts yet or not.
         down: functions of the buttons that are held.
-        pressed: those of them that were up in the valid frame before.
+        pressed: those of them that were not in the valid frame before.
+        held: functions of the buttons that this very frame shows held, counting yet or not.
+        too_short: functions of `EDGES` that were let go before they counted.
+        unknown: name of each axis to its report, where its rest is not known although it had time;
+            in one frame of a pad only.
     """
 
     axes: Mapping[str, float]
+    touched: frozenset[str]
     down: frozenset[str]
     pressed: frozenset[str]
+    held: frozenset[str]
+    too_short: frozenset[str] = frozenset()
+    unknown: Mapping[str, float] = field(default_factory=dict)
+
+
+def no_rest(profile: Profile, unknown: Mapping[str, float]) -> Problem:
+    """Return what to tell of `PadState.unknown`."""
+    told = ", ".join(
+        f"{name} reads {value:.2g} and should rest at {profile.axes[name].rest:g}"
+        for name, value in unknown.items()
+    )
+    return Problem(
+        "no_rest",
+        f"{told}: ignored until it rests within its deadband of that; let go of it, touch a "
+        "trigger once, or write its rest into the profile",
+    )
 
 
 class Pad:
@@ -52,12 +87,14 @@ class Pad:
         self._ttl = ttl
         self._axes = {name: Axis(spec) for name, spec in profile.axes.items()}
         self._seen_up: set[str] = set()
+        self._held: frozenset[str] = frozenset()
         self._down: frozenset[str] = frozenset()
         self._estop_down = False
         self._estop_shown = float("-inf")
         self._lengths: tuple[int, int] | None = None
         self._stamp: int | None = None
         self._heard: float | None = None
+        self._tell_at: float | None = None
 
     @property
     def present(self) -> bool:
@@ -81,7 +118,7 @@ class Pad:
         for axis in self._axes.values():
             axis.forget()
         self._seen_up.clear()
-        self._down = frozenset()
+        self._held = self._down = frozenset()
         self._estop_down = False
         self._lengths = None
         self._stamp = None
@@ -109,22 +146,44 @@ class Pad:
         problem = self._problem(frame)
         if problem is not None:
             return problem
+        if self._heard is None:
+            self._tell_at = now + REST_PATIENCE
         self._heard = now
         self._stamp = frame.stamp
         self._lengths = (len(frame.axes), len(frame.buttons))
-        held = {name for name, index in self._profile.buttons.items() if frame.buttons[index]}
-        # As with axes: a button counts after it was seen up. A deadman that the joystick driver
-        # still reports from before the pad was unplugged holds nothing.
-        self._seen_up |= self._profile.buttons.keys() - held
-        before, self._down = self._down, frozenset(held & self._seen_up)
+        return self._state(frame, now)
+
+    def _state(self, frame: JoyFrame, now: float) -> PadState:
+        shown = {name for name, index in self._profile.buttons.items() if frame.buttons[index]}
+        # A button counts after it was seen up. A deadman that the joystick driver still reports
+        # from before the pad was unplugged holds nothing.
+        self._seen_up |= self._profile.buttons.keys() - shown
+        held_before, self._held = self._held, frozenset(shown & self._seen_up)
+        down_before, self._down = self._down, self._held & (held_before | AT_ONCE)
+        readings = {
+            name: axis.read(frame.axes[self._profile.axes[name].index], now)
+            for name, axis in self._axes.items()
+        }
         return PadState(
-            axes={
-                name: axis.read(frame.axes[self._profile.axes[name].index])
-                for name, axis in self._axes.items()
-            },
+            axes={name: reading.value for name, reading in readings.items()},
+            touched=frozenset(name for name, reading in readings.items() if reading.touched),
             down=self._down,
-            pressed=self._down - before,
+            pressed=self._down - down_before,
+            held=self._held,
+            too_short=(held_before - down_before - self._held) & EDGES,
+            unknown=self._unknown(frame, now),
         )
+
+    def _unknown(self, frame: JoyFrame, now: float) -> Mapping[str, float]:
+        """Return what to tell of axes that are not known although they had time."""
+        if self._tell_at is None or now < self._tell_at:
+            return {}
+        self._tell_at = None
+        return {
+            name: frame.axes[self._profile.axes[name].index]
+            for name, axis in self._axes.items()
+            if axis.rest is None
+        }
 
     def _problem(self, frame: JoyFrame) -> Problem | None:
         lengths = (len(frame.axes), len(frame.buttons))

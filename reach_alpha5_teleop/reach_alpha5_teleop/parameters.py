@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from reach_alpha5_common.freshness import MAX_STAMP_AGE
 from reach_alpha5_common.parameters import Parameter
 
 PARAMETERS: tuple[Parameter, ...] = (
     Parameter(
         "profile",
         "xbox_game_controller",
-        "Pad profile: the name of one that is installed, or the path of a YAML file.",
+        "Pad profile: the name of one that is installed, or the path of a YAML file; `auto`: it "
+        "is found out, whenever a pad comes in, which must be at rest then.",
     ),
     Parameter(
         "source",
@@ -46,4 +48,12 @@ PARAMETERS: tuple[Parameter, ...] = (
         "once.",
         choices=("cut", "settle_then_cut"),
     ),
+    Parameter(
+        "rumble",
+        0.5,
+        "How strongly the pad rumbles when the arm is held back, the lease is lost in mid-motion "
+        "or a latch sets; 0 = never.",
+        range=(0.0, 1.0),
+    ),
+    MAX_STAMP_AGE,
 )

@@ -5,13 +5,14 @@ The format, with every key, is described in the header of `profiles/xbox_game_co
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import yaml
-
+from reach_alpha5_teleop import modes
 from reach_alpha5_teleop.axes import AxisSpec
+from reach_alpha5_teleop.modes import Mode
+from reach_alpha5_teleop.strict_yaml import parse, short
 
 REQUIRED_BUTTONS = ("deadman", "estop")
 """Without these two there is no teleop."""
@@ -24,11 +25,14 @@ BUTTONS = (
     "pose_deployed",
     "jaws_open",
     "jaws_close",
+    "jaws_toggle",
 )
 
 BINDINGS: Mapping[str, tuple[str, ...]] = {
     "cartesian": ("x", "y", "z"),
     "cylindrical": ("radial", "vertical", "azimuth"),
+    "pose": ("run",),
+    "wrist_mode": ("rotate",),
     "wrist": ("rotate",),
     "speed": ("faster", "slower"),
 }
@@ -36,7 +40,11 @@ BINDINGS: Mapping[str, tuple[str, ...]] = {
 
 REQUIRED_BINDINGS = ("cartesian", "cylindrical")
 
-STICK_MODES = ("cartesian", "cylindrical")
+OPTIONAL_BINDINGS = ("wrist", "speed")
+"""Sections that may leave keys out; a mode has all of its own."""
+
+NODES = ("game_controller_node", "joy_node")
+"""Nodes of the ROS package `joy` whose layout a profile may say it is of."""
 
 RANGES: Mapping[str, tuple[float, float]] = {
     "rest": (-1.0, 1.0),
@@ -60,6 +68,8 @@ class Profile:
         axes: named axes of the pad.
         bindings: section of `BINDINGS` to (what is driven to name of the axis).
         buttons: function of `BUTTONS` to index in `Joy.buttons`.
+        modes: in the order in which the mode button goes through them, from the first.
+        node: which of `NODES` publishes this layout; empty = not said.
     """
 
     name: str
@@ -68,25 +78,16 @@ class Profile:
     axes: Mapping[str, AxisSpec]
     bindings: Mapping[str, Mapping[str, str]]
     buttons: Mapping[str, int]
+    modes: tuple[Mode, ...]
+    node: str = ""
+
+    def mode_after(self, mode: Mode) -> Mode:
+        """Return the mode that the mode button switches to."""
+        return self.modes[(self.modes.index(mode) + 1) % len(self.modes)]
 
 
 class ProfileError(ValueError):
     """A profile that teleop cannot run with; the message lists every problem, one a line."""
-
-
-class _UniqueKeyLoader(yaml.SafeLoader):
-    """Refuses a key that is given twice: stock YAML would silently obey the last one."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        seen = set()
-        for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)
-            if key in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {key!r} is given twice; keep one", key_node.start_mark
-                )
-            seen.add(key)
-        return super().construct_mapping(node, deep)
 
 
 def load(text: str) -> Profile:
@@ -96,12 +97,9 @@ def load(text: str) -> Profile:
         ProfileError: with every problem found, each naming its key and what to do.
     """
     try:
-        # The loader is SafeLoader with one more check: it builds plain values only.
-        data = yaml.load(text, Loader=_UniqueKeyLoader)
-    except (yaml.YAMLError, ArithmeticError, AttributeError, LookupError, RecursionError,
-            TypeError, ValueError) as error:  # fmt: skip
-        # PyYAML lets what its own parsing of a tagged scalar raises come through: `!!bool maybe`.
-        raise ProfileError(f"not valid YAML: {error}") from error
+        data = parse(text)
+    except ValueError as error:
+        raise ProfileError(str(error)) from error
     reader = _Reader()
     profile = reader.profile(data)
     if reader.problems:
@@ -116,16 +114,13 @@ class _Reader:
     problems: list[str] = field(default_factory=list)
 
     def profile(self, data: Any) -> Profile:
-        top = self.mapping(
-            data, "the profile", ("name", "layout", "axes", "buttons", *BINDINGS),
-            ("name", "layout", "axes", "buttons", *REQUIRED_BINDINGS),
-        )  # fmt: skip
+        required = ("name", "layout", "axes", "buttons", *REQUIRED_BINDINGS)
+        top = self.mapping(data, "the profile", (*required, "modes", *BINDINGS), required)
         name = top.get("name", "")
         if "name" in top and not (isinstance(name, str) and name):
-            self.problems.append(f"name is {_short(name)}; give the profile a short name")
-        layout = self.mapping(
-            top.get("layout", {}), "layout", ("axes", "buttons"), ("axes", "buttons")
-        )
+            self.problems.append(f"name is {short(name)}; give the profile a short name")
+        lengths = ("axes", "buttons")
+        layout = self.mapping(top.get("layout", {}), "layout", (*lengths, "node"), lengths)
         axis_counts = self.counts(layout.get("axes", []), "layout.axes")
         button_counts = self.counts(layout.get("buttons", []), "layout.buttons")
         axes = self.axes(top.get("axes", {}), min(axis_counts, default=MAX_CONTROLS))
@@ -135,21 +130,24 @@ class _Reader:
             for section in BINDINGS
             if section in top
         }
+        order = self.modes(top, bindings)
         self.conflicts(axes, bindings)
-        return Profile(name, axis_counts, button_counts, axes, bindings, buttons)
+        return Profile(
+            name, axis_counts, button_counts, axes, bindings, buttons, order, self.node(layout)
+        )
 
     def mapping(
         self, data: Any, where: str, known: tuple[str, ...] | None, required: tuple[str, ...]
     ) -> dict[str, Any]:
         """Return `data` without the keys that do not belong there."""
         if not isinstance(data, dict):
-            self.problems.append(f"{where} is {_short(data)}; write it as `key: value` lines")
+            self.problems.append(f"{where} is {short(data)}; write it as `key: value` lines")
             return {}
         kept = {}
         for key, value in data.items():
             if not isinstance(key, str) or (known is not None and key not in known):
                 hint = ", ".join(known) if known is not None else "words"
-                self.problems.append(f"{where}: key {_short(key)} is not known; use {hint}")
+                self.problems.append(f"{where}: key {short(key)} is not known; use {hint}")
             else:
                 kept[key] = value
         for key in required:
@@ -161,7 +159,7 @@ class _Reader:
         if type(value) is int and 0 <= value < end:
             return value
         self.problems.append(
-            f"{where} is {_short(value)}; it must be a whole number from 0 to {end - 1}"
+            f"{where} is {short(value)}; it must be a whole number from 0 to {end - 1}"
         )
         return None
 
@@ -173,10 +171,43 @@ class _Reader:
         ):
             return frozenset(value)
         self.problems.append(
-            f"{where} is {_short(value)}; list the array lengths that the pad publishes, "
+            f"{where} is {short(value)}; list the array lengths that the pad publishes, "
             f"each from 1 to {MAX_CONTROLS}, as in [6]"
         )
         return frozenset()
+
+    def node(self, layout: Mapping[str, Any]) -> str:
+        node = layout.get("node", "")
+        if "node" in layout and node not in NODES:
+            self.problems.append(f"layout.node is {short(node)}; use {' or '.join(NODES)}")
+            return ""
+        return str(node)
+
+    def modes(self, top: Mapping[str, Any], bindings: Mapping[str, Any]) -> tuple[Mode, ...]:
+        bound = [mode for mode in Mode if mode.section in bindings]
+        given = top.get("modes", [mode.value for mode in bound])
+        if not isinstance(given, list) or not given:
+            self.problems.append(
+                f"modes is {short(given)}; list those that the mode button goes through, "
+                "as in [cartesian, cylindrical]"
+            )
+            return ()
+        order: list[Mode] = []
+        for name in given:
+            mode = modes.BY_NAME.get(name) if isinstance(name, str) else None
+            if mode is None:
+                self.problems.append(
+                    f"modes: {short(name)} is not known; use {', '.join(modes.BY_NAME)}"
+                )
+            elif mode in order:
+                self.problems.append(f"modes: {name} is named twice; keep one")
+            elif mode not in bound:
+                self.problems.append(
+                    f"modes: {name} needs the section {mode.section}; add it, or leave {name} out"
+                )
+            else:
+                order.append(mode)
+        return tuple(order)
 
     def axes(self, data: Any, end: int) -> dict[str, AxisSpec]:
         specs = {}
@@ -189,7 +220,7 @@ class _Reader:
             invert = keys.get("invert", False)
             if type(invert) is not bool:
                 self.problems.append(
-                    f"{where}.invert is {_short(invert)}; it must be true or false"
+                    f"{where}.invert is {short(invert)}; it must be true or false"
                 )
             if index is None:
                 continue
@@ -211,7 +242,7 @@ class _Reader:
         if type(value) in (int, float) and low <= value <= high:
             return True
         self.problems.append(
-            f"{where}.{key} is {_short(value)}; it must be a number in [{low:g}, {high:g}]"
+            f"{where}.{key} is {short(value)}; it must be a number in [{low:g}, {high:g}]"
         )
         return False
 
@@ -231,12 +262,12 @@ class _Reader:
         return indices
 
     def bindings(self, data: Any, section: str, axes: Mapping[str, AxisSpec]) -> dict[str, str]:
-        required = BINDINGS[section] if section in REQUIRED_BINDINGS else ()
+        required = () if section in OPTIONAL_BINDINGS else BINDINGS[section]
         bound = {}
         for key, name in self.mapping(data, section, BINDINGS[section], required).items():
             if not isinstance(name, str) or name not in axes:
                 self.problems.append(
-                    f"{section}.{key} is {_short(name)}; name one of the axes: "
+                    f"{section}.{key} is {short(name)}; name one of the axes: "
                     + (", ".join(axes) or "(none is in order)")
                 )
             else:
@@ -247,13 +278,14 @@ class _Reader:
         self, axes: Mapping[str, AxisSpec], bindings: Mapping[str, Mapping[str, str]]
     ) -> None:
         """Refuse an axis that drives two things at once, and one that drives nothing."""
-        shared = [s for s in bindings if s not in STICK_MODES]
-        for mode in STICK_MODES:
+        for mode in Mode:
             drives: dict[str, str] = {}
-            for section in (mode, *shared):
+            for section in (mode.section, *OPTIONAL_BINDINGS):
                 for key, name in bindings.get(section, {}).items():
                     here = f"{section}.{key}"
-                    if name in drives:
+                    # That one turns the wrist in its own mode and in every other is no conflict.
+                    both = {here, drives.get(name, here)}
+                    if len(both) == 2 and both != {"wrist.rotate", "wrist_mode.rotate"}:
                         self.problems.append(
                             f"{here} and {drives[name]} share the axis {name}; "
                             "an axis drives one thing at a time"
@@ -265,12 +297,3 @@ class _Reader:
                 self.problems.append(
                     f"axes.{name} is not used; bind it in {', '.join(BINDINGS)}, or remove it"
                 )
-
-
-def _short(value: Any) -> str:
-    """Show a value of a file in a message, cut to what fits a line."""
-    try:
-        text = repr(value)
-    except ValueError:  # an integer of more digits than Python shows
-        return "a number far too long"
-    return text if len(text) <= 60 else text[:57] + "..."

@@ -11,6 +11,9 @@ from reach_alpha5_teleop.profile import Profile, ProfileError, load
 PACKAGE = "reach_alpha5_teleop"
 SUFFIX = ".yaml"
 
+AUTO = "auto"
+"""In place of a name: find out from the pad's first frames, see `detect`."""
+
 
 def folder() -> Path:
     """Return the folder of the profiles that come with the package, installed or in the source."""
@@ -27,6 +30,15 @@ def names() -> list[str]:
     return sorted(path.stem for path in folder().glob(f"*{SUFFIX}"))
 
 
+def shipped() -> list[Profile]:
+    """Load all profiles that come with the package, by name.
+
+    Raises:
+        ProfileError: one of them is not in order.
+    """
+    return [find(name) for name in names()]
+
+
 def find(name_or_path: str) -> Profile:
     """Load a profile by the name of one that comes with the package, or by its path.
 
@@ -39,7 +51,8 @@ def find(name_or_path: str) -> Profile:
     path = Path(name_or_path) if is_path else folder() / f"{name_or_path}{SUFFIX}"
     try:
         text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    # A path with a NUL is a ValueError, and so is text that is not UTF-8.
+    except (OSError, ValueError) as error:
         raise ProfileError(
             f"no pad profile {name_or_path!r} ({error}); use the path of a YAML file, "
             f"or one of {', '.join(names())}"

@@ -10,10 +10,14 @@ import pytest
 
 from reach_alpha5_common.command import ArmInput, GripperCommand, Pose
 from reach_alpha5_teleop import profiles
-from reach_alpha5_teleop.core import EStopPressed, Publish, ResetPressed, TeleopConfig, TeleopCore
+from reach_alpha5_teleop.core import ArbiterView, TeleopConfig, TeleopCore
+from reach_alpha5_teleop.outputs import EStopPressed, Publish, ResetPressed
 from reach_alpha5_teleop.pad import JoyFrame
 
 highlevel = pytest.importorskip("rosbags.highlevel", reason="rosbags reads the bag")
+
+ARBITER_SAYS = {EStopPressed: ArbiterView(estop=True), ResetPressed: ArbiterView()}
+"""What the arbiter answers to a press."""
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 BAG = EXAMPLES / "pad_session"
@@ -58,7 +62,12 @@ def said(frames) -> dict[str, list]:
     core = TeleopCore(profiles.find("xbox_game_controller"), TeleopConfig())
     out: dict[str, list] = {}
     for phase, frame in frames:
-        out.setdefault(phase, []).extend(core.on_joy(frame, frame.stamp / 1e9))
+        now = frame.stamp / 1e9
+        made = core.on_joy(frame, now)
+        out.setdefault(phase, []).extend(made)
+        for press, view in ARBITER_SAYS.items():
+            if press in map(type, made):
+                core.on_arbiter(view, now)
     assert core.refusals.total == 0
     return out
 

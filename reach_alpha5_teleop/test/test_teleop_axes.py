@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reach_alpha5_teleop.axes import Axis, AxisSpec, shape, travel
+from reach_alpha5_teleop.axes import AxisSpec, shape, travel
 
 SPECS = st.builds(
     AxisSpec,
@@ -76,28 +76,6 @@ def test_exponent_makes_the_middle_finer_and_keeps_the_sign():
     spec = AxisSpec(0, deadband=0.1, exponent=2.0)
     assert shape(spec, 0.55) == pytest.approx(0.25)
     assert shape(spec, -0.55) == pytest.approx(-0.25)
-
-
-def test_D3_trigger_that_reads_zero_until_touched_counts_once_it_was_released():
-    trigger = Axis(AxisSpec(0, rest=1.0, invert=True))
-    assert trigger.read(0.0) == 0.0
-    assert trigger.read(-1.0) == 0.0, "first pull: its rest was never seen"
-    assert trigger.read(1.0) == 0.0
-    assert trigger.read(-1.0) == 1.0
-
-
-def test_stick_held_over_while_the_pad_connects_is_no_input():
-    stick = Axis(AxisSpec(0))
-    assert stick.read(1.0) == 0.0
-    stick.read(0.0)
-    assert stick.read(1.0) == 1.0
-
-
-def test_forgotten_axis_has_to_be_seen_at_rest_again():
-    stick = Axis(AxisSpec(0))
-    stick.read(0.0)
-    stick.forget()
-    assert stick.read(1.0) == 0.0
 
 
 @given(SPECS, UNIT)

@@ -11,10 +11,13 @@ LIFETIME = 0.4
 PROFILE = profiles.find("xbox_game_controller")
 
 
-def intent(*held: str, mode: Mode = Mode.CARTESIAN, **axes: float):
+def intent(*held: str, mode: Mode = Mode.CARTESIAN, toggled: float = 0.0, **axes: float):
     """Return what the pad asks for with these buttons held and these axes moved."""
     values = {**dict.fromkeys(PROFILE.axes, 0.0), **axes}
-    return interpret(PROFILE, PadState(values, frozenset(held), frozenset()), mode, LIFETIME)
+    touched = frozenset(name for name, value in values.items() if value)
+    down = frozenset(held)
+    state = PadState(values, touched, down, frozenset(), down)
+    return interpret(PROFILE, state, mode, LIFETIME, toggled)
 
 
 @pytest.mark.parametrize(

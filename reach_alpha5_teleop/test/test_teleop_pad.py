@@ -6,7 +6,7 @@ import pytest
 
 from reach_alpha5_common.refusal import Problem
 from reach_alpha5_teleop import profiles
-from reach_alpha5_teleop.pad import JoyFrame, Pad, PadState
+from reach_alpha5_teleop.pad import REST_PATIENCE, JoyFrame, Pad, PadState
 
 PROFILE = profiles.find("xbox_game_controller")
 TTL = 0.5
@@ -76,16 +76,38 @@ def test_D1_silence_beyond_the_ttl_is_absence(pad):
 
 def test_D5_press_is_an_edge_and_is_seen_once(pad):
     pad.receive(frame(), 1.0)
-    assert pad.receive(frame(buttons=button("mode")), 1.1).pressed == {"mode"}
-    assert pad.receive(frame(buttons=button("mode")), 1.2).pressed == set()
-    assert pad.receive(frame(), 1.3).pressed == set()
-    assert pad.receive(frame(buttons=button("mode")), 1.4).pressed == {"mode"}
+    held = frame(buttons=button("mode"))
+    assert [pad.receive(held, 1.1 + i / 10).pressed for i in range(3)] == [set(), {"mode"}, set()]
+    assert pad.receive(frame(), 1.4).pressed == set()
+    assert [pad.receive(held, 1.5 + i / 10).pressed for i in range(2)] == [set(), {"mode"}]
 
 
-def test_D5_press_during_refused_frames_is_seen_with_the_next_valid_one(pad):
+def test_D5_press_during_refused_frames_is_seen_with_the_next_valid_ones(pad):
     pad.receive(frame(), 1.0)
+    held = frame(buttons=button("mode"))
     pad.receive(frame(axes=[math.nan] * 6, buttons=button("mode")), 1.1)
-    assert pad.receive(frame(buttons=button("mode")), 1.2).pressed == {"mode"}
+    assert [pad.receive(held, 1.2 + i / 10).pressed for i in range(2)] == [set(), {"mode"}]
+
+
+def test_U3_button_counts_from_its_second_frame_and_no_longer_from_the_first_without_it(pad):
+    pad.receive(frame(), 1.0)
+    held = frame(buttons=button("jaws_open"))
+    states = [pad.receive(f, 1.1 + i / 10) for i, f in enumerate((held, held, frame()))]
+    assert [state.down for state in states] == [set(), {"jaws_open"}, set()]
+    assert [state.held for state in states] == [{"jaws_open"}, {"jaws_open"}, set()]
+
+
+def test_deadman_counts_at_once(pad):
+    pad.receive(frame(), 1.0)
+    assert pad.receive(frame(buttons=button("deadman")), 1.1).down == {"deadman"}
+
+
+@pytest.mark.parametrize(("name", "told"), [("mode", {"mode"}), ("jaws_open", set())])
+def test_D5_press_of_one_frame_is_told_where_it_is_lost(pad, name, told):
+    pad.receive(frame(), 1.0)
+    assert pad.receive(frame(buttons=button(name)), 1.1).too_short == set()
+    assert pad.receive(frame(), 1.2).too_short == told
+    assert pad.receive(frame(), 1.3).too_short == set()
 
 
 def test_first_frame_presses_and_holds_nothing(pad):
@@ -106,9 +128,23 @@ def test_U2_stick_held_over_across_a_gap_counts_after_it_was_at_rest(pad):
     pad.receive(frame(), 1.0)
     pad.forget()
     pushed = frame(axes=[0.0, 1.0, 0.0, 0.0, 0.0, 0.0])
-    assert not any(pad.receive(pushed, 2.0).axes.values())
-    pad.receive(frame(), 2.1)
-    assert pad.receive(pushed, 2.2).axes["left_forward"] == 1.0
+    for step in range(20):
+        state = pad.receive(pushed, 2.0 + step / 50)
+        assert not any(state.axes.values())
+        assert "left_forward" not in state.touched
+    for step in range(20):
+        pad.receive(frame(), 2.4 + step / 50)
+    assert pad.receive(pushed, 2.9).touched == {"left_forward"}, "a jump is no rest either"
+    assert pad.receive(pushed, 3.0).axes["left_forward"] == 1.0
+
+
+def test_D3_axes_that_do_not_rest_in_time_are_told_in_one_frame(pad):
+    told = []
+    for step in range(300):
+        state = pad.receive(frame(axes=[0.5, 0.0, 0.0, 0.0, 0.0, -0.8]), step / 50)
+        if state.unknown:
+            told.append((step / 50, dict(state.unknown)))
+    assert told == [(REST_PATIENCE, {"left_right": 0.5, "right_trigger": -0.8})]
 
 
 def test_U2_another_pad_of_the_profile_may_come_after_a_gap(pad):

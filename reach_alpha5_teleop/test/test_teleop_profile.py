@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reach_alpha5_teleop import profiles
+from reach_alpha5_teleop.modes import Mode
 from reach_alpha5_teleop.profile import ProfileError, load
 
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -44,6 +45,34 @@ def test_smallest_profile_loads_with_defaults():
     assert profile.axes["a"].rest == 0.0
     assert profile.axes["a"].deadband == 0.1
     assert profile.buttons == {"deadman": 0, "estop": 1}
+    assert profile.modes == (Mode.CARTESIAN, Mode.CYLINDRICAL)
+    assert profile.node == ""
+
+
+def test_modes_are_those_that_have_a_section_or_those_that_are_listed():
+    more = {**minimal(), "pose": {"run": "a"}, "wrist_mode": {"rotate": "b"}}
+    assert load(yaml.safe_dump(more)).modes == tuple(Mode)
+    listed = load(yaml.safe_dump({**more, "modes": ["wrist", "pose"]}))
+    assert listed.modes == (Mode.WRIST, Mode.POSE)
+    assert [listed.mode_after(mode) for mode in listed.modes] == [Mode.POSE, Mode.WRIST]
+
+
+def test_axis_of_a_mode_conflicts_with_what_works_in_every_mode():
+    data = {**minimal(), "pose": {"run": "d"}, "speed": {"faster": "d"}}
+    data["axes"]["d"] = {"index": 3}
+    with pytest.raises(ProfileError, match=r"speed\.faster and pose\.run share the axis d"):
+        load(yaml.safe_dump(data))
+
+
+def test_axis_may_turn_the_wrist_in_its_own_mode_and_in_every_other():
+    data = {**minimal(), "wrist": {"rotate": "d"}, "wrist_mode": {"rotate": "d"}}
+    data["axes"]["d"] = {"index": 3}
+    assert load(yaml.safe_dump(data)).modes[-1] is Mode.WRIST
+
+
+@pytest.mark.parametrize("node", ["game_controller_node", "joy_node"])
+def test_profile_may_say_whose_layout_it_is(node):
+    assert load(change("layout/node", node)).node == node
 
 
 @pytest.mark.parametrize(
@@ -75,6 +104,21 @@ def test_smallest_profile_loads_with_defaults():
         ("cartesian/x", None, "cartesian: the key x is missing"),
         ("wrist", {"rotate": "a"}, "wrist.rotate and cartesian.x share the axis a"),
         ("speed", {"faster": ["a"]}, "speed.faster is ['a']"),
+        (
+            "layout/node",
+            "joystick",
+            "layout.node is 'joystick'; use game_controller_node or joy_node",
+        ),
+        ("layout/node", ["joy_node"], "layout.node is ['joy_node']"),
+        ("modes", [], "modes is []"),
+        ("modes", "pose", "modes is 'pose'"),
+        ("modes", ["cartesian", "fly"], "modes: 'fly' is not known; use cartesian, cylindrical"),
+        ("modes", [["cartesian"]], "modes: ['cartesian'] is not known"),
+        ("modes", ["cartesian", "cartesian"], "modes: cartesian is named twice"),
+        ("modes", ["cartesian", "wrist"], "modes: wrist needs the section wrist_mode"),
+        ("pose", {}, "pose: the key run is missing"),
+        ("pose", {"run": "q"}, "pose.run is 'q'; name one of the axes"),
+        ("wrist_mode", {}, "wrist_mode: the key rotate is missing"),
         ("buttons/deadman", None, "buttons: the key deadman is missing"),
         ("buttons/estop", None, "buttons: the key estop is missing"),
         ("buttons/estop", 0, "buttons.estop is 0, which is deadman's"),

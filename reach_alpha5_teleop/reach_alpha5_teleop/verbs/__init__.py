@@ -1,0 +1,1 @@
+"""The second face of teleop: stamped twists and verbs, for tools that know no arm (D8)."""
