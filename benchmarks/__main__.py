@@ -21,6 +21,7 @@ from benchmarks import (
     guard_kill,
     load,
     pad_to_wire,
+    report,
     start,
     stop_on_line,
     telemetry,
@@ -41,6 +42,7 @@ BENCHMARKS: Mapping[str, tuple[str, Callable[[Session], list[Result]]]] = {
     "stop": ("what goes over the busy line before a stop, in virtual time", stop_on_line.run),
     "guard": ("driver killed or stopped while moving to stop at the arm", guard_kill.run),
     "telemetry": ("telemetry rate while jogging, against what the line carries", telemetry.run),
+    "report": ("two hours of a bag to a page: time and memory", report.run),
     "load": ("processor and memory of teleop, arbiter, driver and guard", load.run),
 }
 """Name to (what it measures, how), in the order in which they run."""

@@ -28,6 +28,9 @@ TRIES = 10
 TRY_TIME = 3.0
 """Seconds that an arm gets to be told to move, before the pad is let go and pushed again."""
 
+REST_TIME = 0.5
+"""Seconds for which the pad is let go at least: its rests are learned from frames like that."""
+
 JOG = {"left_x": 0.5, "left_y": 0.5}
 """Sticks that turn base, shoulder and elbow of a deployed arm at the same time: the tip goes
 forward and left, or back and right."""
@@ -159,6 +162,7 @@ class Rig:
     def settle(self) -> None:
         """Let go of the pad, clear the latches, and wait until a jog may begin."""
         self.hand.release()
+        self.hand.hold(REST_TIME)
         if self._latched():
             self.hand.hold_until(lambda: self.client.call("reset").success, "reset")
         self.hand.hold_until(self.still, "still, no latch, pad armed")

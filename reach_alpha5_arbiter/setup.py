@@ -10,6 +10,7 @@ setup(
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
         (f"share/{NAME}", ["package.xml"]),
+        (f"share/{NAME}/config", ["config/arbiter.yaml"]),
     ],
     install_requires=["setuptools"],
     zip_safe=False,

@@ -1,0 +1,1 @@
+"""A dive as a file: what is recorded, how it is recorded, read, played and reported."""

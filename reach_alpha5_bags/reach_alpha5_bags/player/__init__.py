@@ -1,0 +1,1 @@
+"""A player of bags that moves no arm: `alpha5-play`."""
