@@ -2,11 +2,12 @@
 
 PYTHON3 = $(or $(PYTHON),python3)
 
-.PHONY: help demo test lint build bench chaos soak prove prove-motion mutate clean distclean env env-dev
+.PHONY: help demo view pictures test lint build bench chaos soak prove prove-motion mutate clean distclean env env-dev
 
 help:
 	@echo "make demo         simulated arm, driver, arbiter, teleop and a recorded pad session"
 	@echo "                  HEADLESS=1 prints plain lines; STAY=1 leaves everything running"
+	@echo "make view         the arm in a browser: whatever runs, SIM=1 a simulated one of its own; only looks"
 	@echo "make test         all tests, against the built packages; ARGS=\"-k stop\" goes to pytest"
 	@echo "make lint         style, types, import contracts, description and manifests; builds nothing"
 	@echo "make build        the environment and the packages, nothing else"
@@ -16,6 +17,7 @@ help:
 	@echo "make prove        the arbiter: every state, millions of random steps, broken cores; STEPS=100000000"
 	@echo "make prove-motion a million ticks of motion among random things, each judged; ARGS=\"--seeds 5\""
 	@echo "make mutate       faults put into arbiter, gate and watchdogs: do the tests find them? ARGS=\"--only gate\""
+	@echo "make pictures     the pictures of the README, anew"
 	@echo "make clean        remove what was built; distclean also removes the environment"
 	@echo "tools/run CMD     any command with everything sourced: tools/run alpha5-wire --help"
 
@@ -29,6 +31,14 @@ build: env
 demo: env
 	@$(PYTHON3) tools/build.py --up-to reach_alpha5_bringup
 	@tools/run python3 tools/demo.py $(ARGS)
+
+view: env
+	@$(PYTHON3) tools/build.py --up-to reach_alpha5_bringup
+	@tools/run $(if $(filter 1,$(SIM)),python3 tools/view_sim.py,alpha5-view) $(ARGS)
+
+pictures: env-dev
+	@$(PYTHON3) tools/build.py
+	@tools/run python3 tools/pictures.py $(ARGS)
 
 test: env-dev
 	@$(PYTHON3) tools/build.py

@@ -12,6 +12,7 @@ setup(
     data_files=[
         ("share/ament_index/resource_index/packages", ["resource/" + NAME]),
         ("share/" + NAME, ["package.xml"]),
+        ("share/" + NAME + "/config", ["config/driver.yaml"]),
     ],
     install_requires=["setuptools", "numpy", "pyserial"],
     python_requires=">=3.10",

@@ -31,6 +31,10 @@ KEYS: dict[str, str | None] = {
     "xacro": "xacro",
     # rosdep has no key for these: they come with the locked environment.
     "daqp": None,
+    "imageio": None,
+    "mcap": None,
+    "selenium": None,
+    "viser": None,
 }
 """Rosdep key by import name. An import that is not here is a ROS package of the same name."""
 
@@ -55,7 +59,9 @@ def declared(manifest: ElementTree.Element, tags: tuple[str, ...]) -> set[str]:
 
 def undeclared(package: Path, manifest: ElementTree.Element, name: str) -> Iterator[str]:
     """Yield each import that the manifest does not declare."""
-    tools = {file.stem for file in (package.parent / "tools").glob("*.py")}
+    folder_of_tools = package.parent / "tools"
+    tools = {file.stem for file in folder_of_tools.glob("*.py")}
+    tools |= {init.parent.name for init in folder_of_tools.glob("*/__init__.py")}
     # Python that a package of cmake installs lies in a folder of its own.
     further = [
         init.parent

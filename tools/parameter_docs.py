@@ -10,6 +10,8 @@ from reach_alpha5_arbiter import parameters as arbiter
 from reach_alpha5_common.parameters import Parameter, markdown
 from reach_alpha5_driver import parameters as driver
 from reach_alpha5_teleop import parameters as teleop
+from reach_alpha5_teleop.verbs import parameters as verbs
+from reach_alpha5_view import parameters as view
 
 TARGET = Path(__file__).resolve().parents[1] / "docs" / "parameters.md"
 
@@ -21,7 +23,10 @@ Made from the tables in each package's `parameters` by
 `tools/run python3 tools/parameter_docs.py`; do not edit.
 
 Every parameter is read once, when its node starts. A value that is out of range or of the wrong
-type ends the start with status 2 and the reason. Set them in the file that `params_file:=` names.
+type ends the start with status 2 and the reason. Each package has a file with those that are most
+likely to be set, `config/driver.yaml`, `config/arbiter.yaml`, `config/teleop.yaml` and
+`config/view.yaml`; name a copy of yours by `driver_params:=`, `arbiter_params:=`,
+`teleop_params:=` and `view_params:=` ([launch](launch.md)).
 """
 
 
@@ -36,6 +41,8 @@ def sections() -> list[tuple[str, tuple[Parameter, ...]]]:
         ),
         ("arbiter, for any other source", arbiter.source_parameters(ANY_SOURCE)),
         ("teleop", teleop.PARAMETERS),
+        ("verbs", verbs.PARAMETERS),
+        ("markers", view.PARAMETERS),
     ]
 
 

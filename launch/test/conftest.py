@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from rclpy.duration import Duration
 from rclpy.time import Time
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
@@ -18,6 +19,9 @@ PRESSES = 5
 
 SETTLE_TIME = 40.0
 """Seconds for clearing the latches and coming to rest."""
+
+REST_TIME = 0.5
+"""Seconds for which the pad is let go at least: its rests are learned from frames like that."""
 
 PRESS_TIME = 8.0
 """Seconds that a press gets to come to something."""
@@ -61,7 +65,9 @@ class Rig:
         What was pressed just before may latch only now: it is cleared whenever it is seen.
         """
         self.pad.release()
-        since = self.client.node.get_clock().now()
+        clock = self.client.node.get_clock()
+        since = clock.now()
+        rested = since + Duration(seconds=REST_TIME)
 
         def settled():
             nonlocal since
@@ -70,9 +76,11 @@ class Rig:
                 return False
             if arbiter.estop_latched or arbiter.fault_latched or arm.emo:
                 if self.client.call("reset").success:
-                    since = self.client.node.get_clock().now()
+                    since = clock.now()
                 return False
-            return arbiter.activity == 0 and not arm.holds and self.armed()
+            return (
+                clock.now() > rested and arbiter.activity == 0 and not arm.holds and self.armed()
+            )
 
         self.wait(settled, "still, no latch, the motors on, pad armed", SETTLE_TIME)
 
@@ -135,6 +143,12 @@ def rig_with(tmp_path):
 def module_rig_with(tmp_path_factory):
     """As `rig_with`, for all tests of a module."""
     return partial(running_rig, tmp_path_factory.mktemp("stack"))
+
+
+@pytest.fixture(scope="module")
+def rig_of():
+    """A function that makes a rig of something that runs and of a client beside it."""
+    return Rig
 
 
 @contextmanager

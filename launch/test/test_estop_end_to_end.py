@@ -118,7 +118,7 @@ def beginning(module_rig_with, tmp_path_factory):
     folder = tmp_path_factory.mktemp("endpoints")
     parameters = folder / "parameters.yaml"
     parameters.write_text(PARAMETERS)
-    with module_rig_with(until_ready=False, params_file=str(parameters)) as rig:
+    with module_rig_with(until_ready=False, arbiter_params=str(parameters)) as rig:
         endpoints = Endpoints(rig, folder)
         try:
             yield endpoints

@@ -36,7 +36,11 @@ from alpha5_security.table import ACTIONS, COMMANDS, WRITE_PARAMETERS, enclaves
 ROOT = Path(__file__).resolve().parents[2]
 FILE = ROOT / "launch/security/alpha5.policy.xml"
 EVERYTHING = Layout(
-    namespace="left", estop_endpoints=("deck", "bridge"), upstream=True, service_mode=True
+    namespace="left",
+    estop_endpoints=("deck", "bridge"),
+    upstream=True,
+    service_mode=True,
+    verbs=True,
 )
 PATIENCE = 60.0
 """Longest wait [s] for anything: a bound against hanging, never a measure."""
@@ -83,7 +87,7 @@ def test_the_policy_is_made_for_what_the_nodes_do_by_default():
         if {e.name: e.default for e in source_parameters(name)}[f"{name}.person"]
     ]
     assert people == list(layout.people)
-    launched = yaml.safe_load((ROOT / "launch/config/alpha5.yaml").read_text())
+    launched = yaml.safe_load((ROOT / "reach_alpha5_arbiter/config/arbiter.yaml").read_text())
     assert launched["/**/arbiter"]["ros__parameters"]["sources"] == list(layout.sources)
 
 
@@ -148,6 +152,7 @@ def test_what_is_not_understood_is_not_skipped(old, new):
         {"estop_endpoints": ("1st",)},
         {"automation": ("planner", "estop_deck"), "estop_endpoints": ("deck",)},
         {"goal_source": "nobody"},
+        {"people": ("teleop", "console"), "verbs": True},
     ],
 )
 def test_a_layout_that_makes_no_sense_is_refused(wrong):
@@ -254,6 +259,13 @@ def test_B9_the_desk_moves_joints_in_service_mode_alone(policy, full):
     for topic in "joint_jog", "preset":
         assert who(full, Verb.PUBLISH, f"/left/{topic}") == {"desk"}
         assert not who(policy, Verb.SUBSCRIBE, f"/alpha5/{topic}")
+
+
+def test_D8_the_tools_of_the_verbs_are_the_source_that_they_speak_for(policy, full):
+    for verb, name in (Verb.PUBLISH, "cmd_vel"), (Verb.REQUEST, "verbs/stow"):
+        assert who(full, verb, f"/left/{name}") == {"app"}
+        assert not who(policy, verb, f"/alpha5/{name}")
+    assert who(full, Verb.PUBLISH, "/left/app/twist_ctrl") == {"app", "verbs"}
 
 
 def test_two_arms_share_nothing_that_moves_one(policy, full):
@@ -452,7 +464,12 @@ def with_everything(tmp_path):
     file = tmp_path / "left.policy.xml"
     file.write_text(text_of(EVERYTHING))
     with Stack(
-        tmp_path, namespace="left", service_mode="true", params_file=str(parameters)
+        tmp_path,
+        namespace="left",
+        service_mode="true",
+        verbs="true",
+        markers="true",
+        arbiter_params=str(parameters),
     ) as stack:
         beside = [
             subprocess.Popen(
@@ -529,7 +546,7 @@ def await_uses(node, wanted, name):
 
 def test_the_command_prints_what_the_table_makes(capsys):
     words = ["make", "--namespace", "/left", "--estop-endpoints", "deck", "bridge"]
-    assert main([*words, "--upstream", "--service-mode"]) == 0
+    assert main([*words, "--upstream", "--service-mode", "--verbs"]) == 0
     assert capsys.readouterr().out == text_of(EVERYTHING)
 
 

@@ -10,8 +10,10 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
+from launch_runner.description import describe
 from launch_runner.document import read
 from launch_runner.errors import LaunchError
+from launch_runner.plan import Argument
 from launch_runner.processes import Runner
 from launch_runner.substitution import find_share
 
@@ -60,8 +62,25 @@ def arguments(words: Sequence[str]) -> dict[str, str]:
         name, sign, value = word.partition(":=")
         if not sign or not name:
             raise LaunchError(f"{word!r} is no argument; write name:=value")
+        if not value:
+            raise LaunchError(f"{word!r} has no value, and `ros2 launch` takes none like it")
         given[name] = value
     return given
+
+
+def show(described: Sequence[Argument]) -> str:
+    """Return a description of arguments, laid out as that of `ros2 launch --show-args`."""
+    if not described:
+        return "Arguments (pass arguments as '<name>:=<value>'):\n\n  No arguments."
+    lines = ["Arguments (pass arguments as '<name>:=<value>'):"]
+    for argument in described:
+        mark = "*" if argument.conditional else ""
+        lines += ["", f"    '{argument.name}':{mark}", f"        {argument.description}"]
+        if argument.default is not None:
+            lines.append(f"        (default: {argument.default!r})")
+    if any(argument.conditional for argument in described):
+        lines += ["", "* argument(s) which are only used if specific conditions occur"]
+    return "\n".join(lines)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -72,13 +91,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         signal.signal(number, lambda *_: asked_to_leave.set())
     try:
         path, words = locate(options.target, options.rest)
-        plan = read(path, arguments(words), os.environ, describe=options.show_args)
         if options.show_args:
-            for argument in plan.arguments:
-                print(f"{argument.name}:\n    {argument.description}")
-                value = argument.default
-                print("    required" if value is None else f"    default: {value!r}")
+            print(show(describe(path, os.environ)))
             return 0
+        plan = read(path, arguments(words), os.environ)
         if options.print:
             for process in plan.processes:
                 print(f"[{process.label}] {' '.join(process.command)}")

@@ -13,48 +13,19 @@ from typing import Any
 
 import yaml
 
+from launch_runner.description import choices, declared, describe, parse
 from launch_runner.errors import LaunchError, NotInstalled
+from launch_runner.plan import Plan, Process
 from launch_runner.substitution import Scope, find_executable, split, substitute
 
 NAMESPACE = "ros_namespace"
 """Variable that carries the namespace pushed so far, as in stock launch."""
 
 
-@dataclass(frozen=True, slots=True)
-class Process:
-    """One process to run."""
-
-    label: str
-    command: tuple[str, ...]
-    parameters: tuple[dict[str, Any], ...] = ()
-    """Parameter sets written to files of their own, each the content of `ros__parameters`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Argument:
-    """A described argument of a launch file."""
-
-    name: str
-    default: str | None
-    description: str
-
-
-@dataclass(slots=True)
-class Plan:
-    """What a launch file asks for, in its order."""
-
-    processes: list[Process] = field(default_factory=list)
-    arguments: list[Argument] = field(default_factory=list)
-    missing: list[str] = field(default_factory=list)
-    """What is not installed, and how to do without it; no process was made of it."""
-
-
 def read(
     file: Path,
     given: Mapping[str, str],
     environment: Mapping[str, str],
-    *,
-    describe: bool = False,
 ) -> Plan:
     """Read `file` with the arguments `given` on the command line.
 
@@ -62,19 +33,18 @@ def read(
         file: the launch file.
         given: arguments, name to value.
         environment: variables, AMENT_PREFIX_PATH among them.
-        describe: the plan is not to be run, so that what is not installed does not matter.
 
     Raises:
         LaunchError: the file, an argument or something it needs is wrong.
     """
     reader = _Reader(dict(given), environment)
-    reader.file(file)
-    names = {argument.name for argument in reader.plan.arguments}
+    reader.file(file, frozenset(given))
+    names = reader.declared | {argument.name for argument in describe(file, environment)}
     if unknown := sorted(set(given) - names):
         raise LaunchError(
             f"no such argument: {', '.join(unknown)}; there are: {', '.join(sorted(names))}"
         )
-    if reader.plan.missing and not describe:
+    if reader.plan.missing:
         raise NotInstalled("\n".join(reader.plan.missing))
     return reader.plan
 
@@ -85,18 +55,21 @@ class _Reader:
     environment: Mapping[str, str]
     plan: Plan = field(default_factory=Plan)
     path: Path = field(default=Path("."))
+    given: frozenset[str] = frozenset()
+    """Arguments that the present file was given, by the command line or by its <include>."""
+    remaps: list[str] | None = None
+    """Words of a command line, for each node that follows in this scope. As in stock launch a
+    scope that has some from outside shares the list: what it adds stays."""
+    settings: list[str] | None = None
+    """The same for parameters."""
+    declared: set[str] = field(default_factory=set)
+    """Names of the arguments that were come across."""
 
-    def file(self, path: Path) -> None:
+    def file(self, path: Path, given: frozenset[str]) -> None:
         """Read one launch file in the present scope."""
-        try:
-            root = ElementTree.parse(path).getroot()
-        except OSError as error:
-            raise LaunchError(f"cannot read {path}: {error.strerror}") from error
-        except ElementTree.ParseError as error:
-            raise LaunchError(f"{path}: not well-formed XML: {error}") from error
-        if root.tag != "launch":
-            raise LaunchError(f"{path}: the root element is <{root.tag}>, it must be <launch>")
-        outer, self.path = self.path, path
+        root = parse(path)
+        outer = self.path, self.given
+        self.path, self.given = path, given
         try:
             self._take(root, set())
             self._children(root)
@@ -105,7 +78,7 @@ class _Reader:
             text = str(error)
             raise LaunchError(text if text.startswith(place) else place + text) from error
         finally:
-            self.path = outer
+            self.path, self.given = outer
 
     def _children(self, parent: ElementTree.Element) -> None:
         for element in parent:
@@ -159,6 +132,8 @@ class _Reader:
 
     def _wanted(self, element: ElementTree.Element) -> bool:
         wanted = True
+        if {"if", "unless"} <= set(element.attrib):
+            raise LaunchError(f"<{element.tag}> has if= and unless=; it may have one of them")
         for name, meaning in (("if", True), ("unless", False)):
             if name in element.attrib and element.tag in CONDITIONAL:
                 wanted = wanted and self._truth(element.attrib[name]) is meaning
@@ -172,16 +147,25 @@ class _Reader:
 
     def arg(self, element: ElementTree.Element) -> None:
         """Declare an argument; one that is set already keeps its value."""
-        name = self._take(element, {"default", "description"}, ("name",))["name"]
-        default = element.get("default")
-        described = None if default is None else self._text(default)
-        self.plan.arguments.append(
-            Argument(name, described, self._text(element.get("description", "")))
-        )
+        for child in element:
+            if child.tag != "choice":
+                raise LaunchError(f"<{child.tag}> inside <arg> is not supported here")
+            self._take(child, set(), ("value",))
+        self._take(element, {"default", "description"}, ("name",))
+        argument = declared(element)
+        name = argument.name
+        self.declared.add(name)
+        if argument.default is None and name not in self.given:
+            # Stock launch demands it of the <include>, even where the name is set outside.
+            raise LaunchError(f"argument '{name}' must be given: {name}:=…")
         if name not in self.variables:
-            if described is None:
-                raise LaunchError(f"argument '{name}' must be given: {name}:=…")
-            self.variables[name] = described
+            self.variables[name] = self._text(argument.default or "")
+        allowed = choices(element)
+        if allowed and self.variables[name] not in allowed:
+            raise LaunchError(
+                f"argument '{name}' is {self.variables[name]!r}; it must be one of "
+                + ", ".join(allowed)
+            )
 
     def let(self, element: ElementTree.Element) -> None:
         """Set a variable."""
@@ -191,9 +175,9 @@ class _Reader:
     def group(self, element: ElementTree.Element) -> None:
         """Read the children in a scope of their own."""
         self._take(element, set())
-        saved = dict(self.variables)
+        saved = dict(self.variables), self.remaps, self.settings
         self._children(element)
-        self.variables = saved
+        self.variables, self.remaps, self.settings = saved
 
     def push_ros_namespace(self, element: ElementTree.Element) -> None:
         """Put everything that follows in this scope under a namespace."""
@@ -202,18 +186,48 @@ class _Reader:
 
     def _namespace(self, name: str) -> str:
         base = "" if name.startswith("/") else self.variables.get(NAMESPACE, "")
-        joined = "/".join(part for part in (base.strip("/"), name.strip("/")) if part)
-        return f"/{joined}" if joined else ""
+        parts = [part for part in (base.strip("/"), name.rstrip("/").removeprefix("/")) if part]
+        joined = "/".join(parts)
+        for token in joined.split("/") if joined else ():
+            if not TOKEN.fullmatch(token):
+                raise LaunchError(
+                    f"namespace {name!r}: {token!r} must be letters, digits and _, and not begin "
+                    "with a digit"
+                )
+        return f"/{joined}"
+
+    def set_remap(self, element: ElementTree.Element) -> None:
+        """Give a topic another name in every node that follows in this scope."""
+        if self.remaps is None:
+            self.remaps = []
+        self.remaps += self._remap(element)
+
+    def set_parameter(self, element: ElementTree.Element) -> None:
+        """Give a parameter to every node that follows in this scope."""
+        values = self._take(element, set(), ("name", "value"))
+        if self.settings is None:
+            self.settings = []
+        self.settings += ["-p", f"{values['name']}:={yaml.safe_load(values['value'])}"]
+
+    def _remap(self, element: ElementTree.Element) -> tuple[str, str]:
+        names = self._take(element, set(), ("from", "to"))
+        return "-r", f"{names['from']}:={names['to']}"
 
     def include(self, element: ElementTree.Element) -> None:
-        """Read another launch file in this scope, as stock launch does."""
+        """Read another launch file in this scope, as stock launch does.
+
+        So its variables are seen afterwards, and it sees those of here: an <arg> of its own
+        that has the name of one of them has that value. A <group> around it keeps them apart.
+        """
         target = Path(self._take(element, set(), ("file",))["file"])
+        passed = []
         for child in element:
             if child.tag != "arg":
                 raise LaunchError(f"<{child.tag}> inside <include> is not supported here")
             values = self._take(child, set(), ("name", "value"))
             self.variables[values["name"]] = values["value"]
-        self.file(target)
+            passed.append(values["name"])
+        self.file(target, frozenset(passed))
 
     def executable(self, element: ElementTree.Element) -> None:
         """Ask for a plain process."""
@@ -233,14 +247,13 @@ class _Reader:
         command = [str(program), *self._words(element.get("args", "")), "--ros-args"]
         if "name" in values:
             command += ["-r", f"__node:={values['name']}"]
-        namespace = self._namespace(values.get("namespace", ""))
-        if namespace:
-            command += ["-r", f"__ns:={namespace}"]
+        if "namespace" in values or NAMESPACE in self.variables:
+            command += ["-r", f"__ns:={self._namespace(values.get('namespace', ''))}"]
+        command += [*(self.settings or ()), *(self.remaps or ())]
         parameters: list[dict[str, Any]] = []
         for child in element:
             if child.tag == "remap":
-                remap = self._take(child, set(), ("from", "to"))
-                command += ["-r", f"{remap['from']}:={remap['to']}"]
+                command += self._remap(child)
             elif child.tag == "param" and "from" in child.attrib:
                 path = self._take(child, set(), ("from",))["from"]
                 if not os.path.isfile(path):
@@ -268,6 +281,7 @@ class _Reader:
             raise LaunchError(f'output="{output}" is not supported here; use output="screen"')
 
 
+TOKEN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 TRUTH = {"true": True, "1": True, "false": False, "0": False}
 
 ELEMENTS: dict[str, Callable[[_Reader, ElementTree.Element], None]] = {
@@ -275,10 +289,12 @@ ELEMENTS: dict[str, Callable[[_Reader, ElementTree.Element], None]] = {
     "let": _Reader.let,
     "group": _Reader.group,
     "push_ros_namespace": _Reader.push_ros_namespace,
+    "set_parameter": _Reader.set_parameter,
+    "set_remap": _Reader.set_remap,
     "include": _Reader.include,
     "executable": _Reader.executable,
     "node": _Reader.node,
 }
 PROCESSES = frozenset({"executable", "node"})
-PARENTS = frozenset({"launch", "group", "include", "node"})
-CONDITIONAL = frozenset({"let", "group", "push_ros_namespace", "include", "executable", "node"})
+PARENTS = frozenset({"launch", "arg", "group", "include", "node"})
+CONDITIONAL = frozenset(ELEMENTS) - {"arg"}

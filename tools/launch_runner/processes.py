@@ -16,7 +16,7 @@ from typing import TextIO
 
 import yaml
 
-from launch_runner.document import Process
+from launch_runner.plan import Process
 
 GRACE = 5.0
 """Seconds from SIGINT to SIGTERM to SIGKILL for a process that does not go, as in stock launch."""

@@ -7,7 +7,9 @@ A backslash takes the next character literally.
 
 from __future__ import annotations
 
+import math
 import os
+import re
 import shlex
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
@@ -22,7 +24,8 @@ class Scope:
     """What a substitution can see."""
 
     variables: Mapping[str, str]
-    file: Path
+    file: Path | None
+    """The launch file that is read; None: none is known yet."""
     environment: Mapping[str, str]
 
 
@@ -80,6 +83,11 @@ def _fragments(text: str, scope: Scope) -> Iterator[tuple[str, bool]]:
             plain.append(character)
     if plain:
         yield "".join(plain), True
+
+
+def unescape(text: str) -> str:
+    """Return plain text, in which a backslash takes the next character literally."""
+    return re.sub(r"\\(.)", r"\1", text)
 
 
 def _character(text: str, at: int) -> tuple[str, int]:
@@ -190,10 +198,25 @@ def _command(arguments: list[str], scope: Scope) -> str:
     return result.stdout
 
 
+def _folder(arguments: list[str], scope: Scope) -> str:
+    if scope.file is None:
+        raise LaunchError("$(dirname): no file is known yet")
+    return str(scope.file.parent)
+
+
+def _evaluate(arguments: list[str], scope: Scope) -> str:
+    """Evaluate a Python expression: a launch file is a program of whoever starts it."""
+    try:
+        return str(eval(arguments[0], {}, dict(vars(math))))
+    except Exception as error:
+        raise LaunchError(f"$(eval …): {error}: {arguments[0]}") from error
+
+
 SUBSTITUTIONS: dict[str, tuple[tuple[int, int], Callable[[list[str], Scope], str]]] = {
     "var": ((1, 2), _variable),
     "env": ((1, 2), _environment),
-    "dirname": ((0, 0), lambda arguments, scope: str(scope.file.parent)),
+    "dirname": ((0, 0), _folder),
+    "eval": ((1, 1), _evaluate),
     "find-pkg-share": ((1, 1), lambda a, scope: str(find_share(a[0], scope.environment))),
     "exec-in-pkg": ((2, 2), lambda a, scope: str(find_executable(a[1], a[0], scope.environment))),
     "command": ((1, 1), _command),

@@ -13,8 +13,10 @@ from pathlib import Path
 import pytest
 import yaml
 from launch_runner.cli import main
-from launch_runner.document import Process, read
+from launch_runner.description import describe
+from launch_runner.document import read
 from launch_runner.errors import LaunchError
+from launch_runner.plan import Argument, Process
 from launch_runner.processes import Runner
 from launch_runner.substitution import Scope, split, substitute
 
@@ -70,6 +72,7 @@ class TestSubstitution:
             (r"$(var missing 'it\'s')", "it's"),
             ("$(command 'printf %s $(var a)')", "1"),
             ('$(command \'printf "%s|" x="$(var b)" y\')', "x=two words|y|"),
+            ('$(eval \'2 * pi > 6 and "$(var b)".strip("t")\')', "wo words"),
         ],
     )
     def test_is_performed_as_in_stock_launch(self, text, value):
@@ -98,7 +101,8 @@ class TestSubstitution:
         [
             ("$(var nope)", "no such argument"),
             ("$(env NOPE)", "not set"),
-            ("$(eval '1+1')", "not supported"),
+            ("$(param 'a')", "not supported"),
+            ("$(eval 'no_such_name')", "no_such_name"),
             ("$(var a", "missing )"),
             ("$(var 'a)", "missing '"),
             ("$(var)", "takes 1 to 2"),
@@ -133,12 +137,51 @@ class TestDocument:
         plan = launch(
             '<group><push_ros_namespace namespace="a"/>'
             + NODE.format(' namespace="b"', "")
-            + NODE.format(' namespace="/c"', "")
+            + NODE.format(' namespace="/c/"', "")
             + "</group>"
             + NODE.format("", "")
         )
         spaces = [[w for w in p.command if w.startswith("__ns")] for p in plan.processes]
         assert spaces == [["__ns:=/a/b"], ["__ns:=/c"], []]
+
+    @pytest.mark.parametrize(
+        ("pushed", "absolute"),
+        [("left", "/left"), ("/left", "/left"), ("a/b/", "/a/b"), ("/", "/")],
+    )
+    def test_the_namespace_is_a_variable_with_a_slash_before_it(self, launch, pushed, absolute):
+        (process,) = launch(
+            f'<push_ros_namespace namespace="{pushed}"/>'
+            '<executable cmd="echo $(var ros_namespace)" output="screen"/>'
+        ).processes
+        assert process.command == ("echo", absolute)
+
+    @pytest.mark.parametrize("name", ["1st", "a-b", "a//b", "//a", "a b"])
+    def test_what_cannot_be_a_namespace_is_refused(self, launch, name):
+        with pytest.raises(LaunchError, match="letters, digits and _"):
+            launch(f'<push_ros_namespace namespace="{name}"/>')
+
+    def test_set_parameter_is_for_the_nodes_that_follow_in_its_scope(self, launch):
+        one, two = launch(
+            '<group><set_parameter name="use_sim_time" value="true"/>'
+            + NODE.format("", "<param name='rate' value='1'/>")
+            + "</group>"
+            + NODE.format("", "")
+        ).processes
+        assert one.command[-2:] == ("-p", "use_sim_time:=True")
+        assert "-p" not in two.command
+
+    def test_set_remap_is_for_the_nodes_that_follow_in_its_scope(self, launch):
+        one, two, three = launch(
+            NODE.format("", "")
+            + '<group><set_remap from="/tf" to="tf"/><set_remap from="a" to="b"/>'
+            + NODE.format("", "<remap from='c' to='d'/>")
+            + "</group>"
+            + NODE.format("", "")
+        ).processes
+        rules = [word for word in two.command if ":=" in word and "__" not in word]
+        assert rules == ["/tf:=tf", "a:=b", "c:=d"]
+        assert one.command == three.command
+        assert "/tf:=tf" not in one.command
 
     def test_conditions(self, launch):
         body = (
@@ -173,6 +216,47 @@ class TestDocument:
         )
         assert plan.processes[0].command == ("echo", "me")
 
+    def test_what_an_include_sets_is_seen_afterwards_and_a_group_keeps_it(self, launch, tmp_path):
+        (tmp_path / "inner.launch.xml").write_text(
+            '<launch><arg name="port" default="inner"/><let name="made" value="it"/></launch>'
+        )
+        include = '<include file="$(dirname)/inner.launch.xml"/>'
+        show = '<executable cmd="echo $(var port none) $(var made none)" output="screen"/>'
+        plan = launch(f"<group>{include}{show}</group>{show}{include}{show}")
+        assert [p.command[1:] for p in plan.processes] == [
+            ("inner", "it"), ("none", "none"), ("inner", "it"),
+        ]  # fmt: skip
+
+    def test_an_argument_of_an_include_has_the_value_of_one_of_that_name_outside(
+        self, launch, tmp_path
+    ):
+        (tmp_path / "inner.launch.xml").write_text(
+            '<launch><arg name="port" default="inner"/>'
+            '<executable cmd="echo $(var port)" output="screen"/></launch>'
+        )
+        include = '<include file="$(dirname)/inner.launch.xml"/>'
+        body = f'<arg name="port" default="outer"/>{include}'
+        assert launch(body).processes[0].command == ("echo", "outer")
+        assert launch(body, port="given").processes[0].command == ("echo", "given")
+        assert launch(include, port="given").processes[0].command == ("echo", "given")
+
+    def test_what_an_include_needs_must_stand_in_it(self, launch, tmp_path):
+        """Stock launch looks for it there, and nowhere else."""
+        (tmp_path / "inner.launch.xml").write_text('<launch><arg name="who"/></launch>')
+        with pytest.raises(LaunchError, match="'who' must be given"):
+            launch('<arg name="who"/><include file="$(dirname)/inner.launch.xml"/>', who="me")
+
+    def test_an_argument_with_choices_has_one_of_them(self, launch):
+        body = '<arg name="a" default="x"><choice value="x"/><choice value="y"/></arg>'
+        launch(body, a="y")
+        with pytest.raises(LaunchError, match="'a' is 'z'; it must be one of x, y"):
+            launch(body, a="z")
+
+    def test_an_argument_under_a_condition_that_does_not_hold_may_be_given(self, launch, tmp_path):
+        (tmp_path / "inner.launch.xml").write_text('<launch><arg name="a" default=""/></launch>')
+        body = f'<group if="false"><include file="{tmp_path}/inner.launch.xml"/></group>'
+        assert launch(body, a="1").processes == []
+
     def test_a_required_argument_must_be_given(self, launch):
         with pytest.raises(LaunchError, match="'port' must be given: port:="):
             launch('<arg name="port"/>')
@@ -186,8 +270,11 @@ class TestDocument:
         [
             "<timer period='1'/>",
             "<set_env name='a' value='b'/>",
-            "<arg name='a' default='1'><choice value='1'/></arg>",
+            "<arg name='a' default='1'><param value='1'/></arg>",
+            "<arg name='a' default='1'><choice/></arg>",
             "<arg name='a' default='1' if='true'/>",
+            "<let name='a' value='1' if='true' unless='false'/>",
+            "<set_parameters_from_file filename='/x'/>",
             "<group scoped='false'/>",
             "<executable cmd='true'/>",
             "<executable cmd='true' output='log'/>",
@@ -277,12 +364,41 @@ class TestCommand:
     def test_show_args(self, tmp_path, capsys):
         path = self.write(tmp_path, '<arg name="a" default="1" description="the first"/>')
         assert main([path, "--show-args"]) == 0
-        assert capsys.readouterr().out == "a:\n    the first\n    default: '1'\n"
+        said = capsys.readouterr().out
+        assert "\n    'a':\n        the first\n        (default: '1')\n" in said
+
+    def test_show_args_tells_those_of_what_is_included_and_of_what_would_not_be(
+        self, tmp_path, capsys
+    ):
+        (tmp_path / "inner.launch.xml").write_text(
+            """<launch>
+              <arg name="a" default="other" description="not the first"/>
+              <arg name="b" description="needed"><choice value="x"/><choice value="y"/></arg>
+            </launch>"""
+        )
+        path = self.write(
+            tmp_path,
+            f"""<arg name="a" default="$(var nothing)"/>
+            <include file="{tmp_path}/inner.launch.xml" unless="$(var a)"/>""",
+        )
+        assert main([path, "--show-args"]) == 0
+        said = capsys.readouterr().out
+        assert "'a':\n        \n        (default: '$(var nothing)')" in said
+        assert "'b':*\n        needed. Valid choices are: x, y\n" in said
+        assert "only used if specific conditions occur" in said
+
+    def test_show_args_passes_over_an_include_that_depends_on_an_argument(self, tmp_path):
+        path = self.write(tmp_path, '<arg name="f" default="x"/><include file="$(var f)"/>')
+        assert describe(Path(path), {}) == [Argument("f", "x", "")]
+
+    def test_show_args_of_a_file_without_any(self, tmp_path, capsys):
+        assert main([self.write(tmp_path, ""), "--show-args"]) == 0
+        assert "No arguments." in capsys.readouterr().out
 
     def test_show_args_needs_nothing_that_the_file_would_start(self, tmp_path, capsys):
         body = '<arg name="joy" default="true"/><node pkg="nope" exec="x" output="screen"/>'
         assert main([self.write(tmp_path, body), "--show-args"]) == 0
-        assert "joy:" in capsys.readouterr().out
+        assert "'joy':" in capsys.readouterr().out
 
     def test_all_that_is_missing_is_named_with_the_argument_that_does_without(
         self, tmp_path, capsys
@@ -315,6 +431,11 @@ class TestCommand:
     def test_a_bad_argument_is_status_2(self, tmp_path, capsys):
         assert main([self.write(tmp_path, ""), "sim=true"]) == 2
         assert "write name:=value" in capsys.readouterr().err
+
+    def test_an_argument_without_a_value_is_refused_as_by_ros2_launch(self, tmp_path, capsys):
+        path = self.write(tmp_path, '<arg name="a" default="x"/>')
+        assert main([path, "a:="]) == 2
+        assert "has no value" in capsys.readouterr().err
 
     def test_ctrl_c_is_clean(self, tmp_path):
         path = self.write(tmp_path, '<executable cmd="sleep 99" output="screen"/>')

@@ -78,6 +78,7 @@ def parser() -> argparse.ArgumentParser:
     make.add_argument(
         "--service-mode", action="store_true", help="for the desk: the driver's service_mode"
     )
+    make.add_argument("--verbs", action="store_true", help="the launch file's verbs is true")
     check = verbs.add_parser("check", help="compare a policy file with the graph that runs")
     check.add_argument("file", type=Path)
     check.add_argument(
@@ -101,6 +102,7 @@ def text_of(layout: Layout) -> str:
         words.append(f"{option} {' '.join(names) or '(none)'}")
     words.append(f"goal source {layout.goal_source or '(none)'}")
     words += ["upstream"] * layout.upstream + ["service mode"] * layout.service_mode
+    words += ["verbs"] * layout.verbs
     head = "Made by alpha5-policy make; do not edit. " + ", ".join(words)
     return written(enclaves(layout), head)
 
@@ -179,6 +181,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             tuple(options.estop_endpoints),
             options.upstream,
             options.service_mode,
+            options.verbs,
         )
         print(text_of(layout), end="")
     except (LayoutError, PolicyFileError, OSError) as error:

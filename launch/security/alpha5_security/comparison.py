@@ -24,11 +24,11 @@ ALONE: Mapping[str, str] = MappingProxyType(
     {
         "/rosout": "each node has it, whoever reads it",
         "/parameter_events": "each node has it, whoever reads it",
-        "joy/set_feedback": "of joy, which hears it; nobody sends it",
         "/tf": "of robot_state_publisher; no node of ours hears it",
         "/tf_static": "of robot_state_publisher; no node of ours hears it",
         "robot_description": "of robot_state_publisher; no node of ours hears it",
         "/events/write_split": "of a recorder; no node of ours hears it",
+        "markers": "of the markers node; rviz hears it, which is not of ours",
     }
 )
 """What may be allowed to a node that does not run although none that runs has to do with it, and
@@ -36,7 +36,6 @@ why."""
 
 UNSAID: Mapping[str, str] = MappingProxyType(
     {
-        "joy/set_feedback": "of joy, which hears it; nobody sends it",
         "teleop/twist": "the arbiter hears it of each source; teleop does not use it",
         "teleop/twist_ctrl": "the arbiter hears it of each source; teleop does not use it",
         "teleop/joint_ctrl": "the arbiter hears it of each source; teleop does not use it",

@@ -8,6 +8,9 @@ from itertools import chain
 PAD = "teleop"
 """The source whose commands come from the teleop node of this workspace."""
 
+VERBS = "app"
+"""The source that the verbs node speaks for, if it runs."""
+
 TAKEN = frozenset(
     {
         "anybody",
@@ -15,10 +18,12 @@ TAKEN = frozenset(
         "desk",
         "driver",
         "joy",
+        "markers",
         "observer",
         "operator",
         "robot_state_publisher",
         "upstream",
+        "verbs",
     }
 )
 """Enclaves that no source can be called after."""
@@ -52,6 +57,9 @@ class Layout:
     """Whether an upstream link is watched."""
     service_mode: bool = False
     """Whether the driver is in service mode: for the desk."""
+    verbs: bool = False
+    """Whether the verbs node runs. It speaks for the source `app`, and whoever has the keys of
+    that source calls it."""
 
     def __post_init__(self) -> None:
         words = [*self.namespace.split("/"), *self.sources, *self.estop_endpoints]
@@ -66,6 +74,8 @@ class Layout:
         for name in names:
             if name in TAKEN or names.count(name) > 1:
                 raise LayoutError(f"the name {name} is taken; give this one another")
+        if self.verbs and VERBS not in self.sources:
+            raise LayoutError(f"the verbs node speaks for {VERBS}, which is none of the sources")
         if self.goal_source and self.goal_source not in self.sources:
             raise LayoutError(f"the goal source {self.goal_source} is none of the sources")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from alpha5_security.layout import PAD, Layout
+from alpha5_security.layout import PAD, VERBS, Layout
 from alpha5_security.policy import Enclave, Profile, Right, Verb
 
 Rights = frozenset[Right]
@@ -80,6 +80,13 @@ STREAM = ("open_stream", "close_stream")
 ACTIONS = ("follow_joint_trajectory", "gripper_cmd")
 OBSTACLES = ("add_obstacles", "remove_obstacle", "attach_payload", "detach_payload")
 ARM_REPORTS = ("arm_state", "gripper_tel", "joint_states", "obstacles")
+SHOWN = ("arm_state", "gripper_tel", "obstacles", "arbiter_state", "driver_command")
+"""What the markers are made of, beside the description."""
+
+VERB_SERVICES = tuple(
+    f"verbs/{name}" for name in ("stow", "deploy", "open_jaws", "close_jaws", "stop")
+)
+
 TRANSFORMS = ("/tf", "/tf_static", "robot_description")
 REPORTS = (*ARM_REPORTS, "arbiter_state", "motion_permitted", "/diagnostics", *TRANSFORMS)
 """What a source may read: how the arm is, and why it does not move."""
@@ -133,6 +140,24 @@ def _own(layout: Layout) -> Iterator[Enclave]:
         "The arm's transforms, stock.",
         CPP_NODE | STOP | publish(*TRANSFORMS) | subscribe("joint_states"),
     )
+    yield _enclave(
+        layout,
+        "markers",
+        "What rviz shows of the arm.",
+        NODE | STOP | publish("markers") | subscribe("robot_description", *SHOWN),
+    )
+    if layout.verbs:
+        yield _enclave(
+            layout,
+            "verbs",
+            f"Stamped twists and verbs; the source {VERBS} for tools that know no arm.",
+            NODE
+            | STOP
+            | publish(*(f"{VERBS}/{topic}" for topic in ("gripper_ctrl", "twist_ctrl")))
+            | publish(f"{VERBS}/heartbeat")
+            | subscribe("cmd_vel", "arbiter_state", "arm_state", "gripper_tel")
+            | reply(*VERB_SERVICES),
+        )
 
 
 def _inputs() -> tuple[str, ...]:
@@ -150,11 +175,13 @@ def _sources(layout: Layout) -> Iterator[Enclave]:
                 NODE
                 | STOP
                 | publish(f"{name}/gripper_ctrl", f"{name}/heartbeat")
-                | subscribe("joy", "arbiter_state")
+                | publish("joy/set_feedback", "joy/set_feedback_array")
+                | subscribe("joy", "arbiter_state", "arm_state")
                 | request("reset"),
             )
             continue
         person = name in layout.people
+        tool = publish("cmd_vel") | request(*VERB_SERVICES)
         yield _guest(
             layout,
             name,
@@ -162,7 +189,8 @@ def _sources(layout: Layout) -> Iterator[Enclave]:
             publish(*(f"{name}/{topic}" for topic in _inputs()))
             | subscribe(*REPORTS)
             | request(*LEASE, *STREAM, *(("reset",) if person else ()))
-            | (rights(Verb.CALL, *ACTIONS) if name == layout.goal_source else frozenset()),
+            | (rights(Verb.CALL, *ACTIONS) if name == layout.goal_source else frozenset())
+            | (tool if layout.verbs and name == VERBS else frozenset()),
             # alpha5-heartbeat, on behalf of a program that has none.
             Profile(
                 f"/{layout.namespace}",
@@ -221,6 +249,8 @@ def _readers(layout: Layout, read: Rights) -> Iterator[Enclave]:
         "rviz, a recorder, a viewer: reads everything; a bag that is played with it says nothing.",
         read,
         Profile(ours, "rviz", CPP_NODE),
+        Profile(ours, "browser_view", BARE_NODE | publish("/rosout")),
+        Profile(root, "alpha5_recorder", BARE_NODE),
         Profile(ours, "transform_listener_impl_*", BARE_NODE),
         Profile(
             root,
