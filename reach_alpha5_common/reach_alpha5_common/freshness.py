@@ -22,7 +22,7 @@ MAX_STAMP_AGE = Parameter(
     "max_stamp_age",
     1.0,
     "How far the stamp of a message may be from when its sender sends it; one that is further off "
-    "comes out of a bag, and is refused. 0: not looked at, for senders that stamp by the clock of a "
+    "comes out of a bag, and is refused. 0: not looked at, for senders whose clock is that of a "
     "simulation. Ours.",
     unit="s",
     range=(0.0, 60.0),
