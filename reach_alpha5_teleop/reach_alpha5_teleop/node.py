@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import uuid
 from collections.abc import Iterable
 
 from rclpy.clock import Clock
@@ -22,7 +21,7 @@ from reach_alpha5_common.command import StopLevel
 from reach_alpha5_common.freshness import Freshness
 from reach_alpha5_common.node_life import declare, run
 from reach_alpha5_common.parameters import ParameterError
-from reach_alpha5_msgs.msg import ArbiterState, ArmState, ClientHeartbeat, EStop, GripperCtrl
+from reach_alpha5_msgs.msg import ArbiterState, ArmState, EStop
 from reach_alpha5_teleop import core, outputs, profiles
 from reach_alpha5_teleop.auto import AutoTeleop
 from reach_alpha5_teleop.feedback import Rumble
@@ -30,8 +29,8 @@ from reach_alpha5_teleop.modes import MEANINGS
 from reach_alpha5_teleop.pad import JoyFrame
 from reach_alpha5_teleop.parameters import PARAMETERS
 from reach_alpha5_teleop.profile import ProfileError
+from reach_alpha5_teleop.voice import FAREWELL, LOG_PERIOD, RELIABLE, Voice, stamped
 
-RELIABLE = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
 LATCHED = QoSProfile(
     depth=10,  # a latch that was set and reset since is seen, too
     reliability=ReliabilityPolicy.RELIABLE,
@@ -40,12 +39,6 @@ LATCHED = QoSProfile(
 
 RESET_TIMEOUT = 2.0
 """Time [s] after which a reset that nobody answered is reported and given up."""
-
-FAREWELL = 0.5
-"""Longest time [s] that leaving waits for each topic's last message to be acknowledged."""
-
-LOG_PERIOD = 1.0
-"""Shortest time [s] between two lines about refused frames: a broken pad sends many."""
 
 RUMBLE_PERIOD = 0.05
 """Time [s] after which a pattern that plays is looked at again."""
@@ -63,12 +56,8 @@ class TeleopNode(Node):
         super().__init__("teleop")
         values = declare(self, PARAMETERS)
         self._source: str = values["source"]
-        if not self._source.isidentifier():
-            raise ParameterError(
-                f"source is {self._source!r}; it must be a word that can be part of a topic"
-            )
+        self._voice = Voice(self, self._source)
         self._estop_level = StopLevel[values["estop_level"].upper()]
-        self._client_id = f"{self._source}-{uuid.uuid4()}"
         config = core.TeleopConfig(
             source=self._source,
             joy_ttl=values["joy_ttl"],
@@ -79,24 +68,18 @@ class TeleopNode(Node):
         except ProfileError as error:
             raise ParameterError(f"profile: {error}") from error
         self._freshness = Freshness(values["max_stamp_age"])
-        self._commands = self.create_publisher(
-            GripperCtrl, f"{self._source}/gripper_ctrl", RELIABLE
-        )
-        self._heartbeats = self.create_publisher(
-            ClientHeartbeat, f"{self._source}/heartbeat", RELIABLE
-        )
         self._estops = self.create_publisher(EStop, "estop", RELIABLE)
         self._reset = self.create_client(Trigger, "reset")
         self._reset_call: Future | None = None
         self._reset_deadline = 0.0
         self._actions = {
-            outputs.Publish: self._publish,
-            outputs.Heartbeat: self._beat,
+            outputs.Publish: lambda output: self._voice.say(output.command),
+            outputs.Heartbeat: lambda output: self._voice.beat(output.present),
             outputs.EStopPressed: self._estop,
             outputs.ResetPressed: self._call_reset,
             outputs.ModeChanged: self._tell_mode,
             outputs.PadFound: self._tell_pad,
-            outputs.Refused: self._tell_refusal,
+            outputs.Refused: lambda output: self._voice.tell(output.refusal),
             outputs.Feel: self._feel,
         }
         self.create_subscription(
@@ -130,8 +113,8 @@ class TeleopNode(Node):
         """Say neutral and absent, and wait until that is out."""
         self._do(self._core.close(time.monotonic()))
         self._say_rumble(self._rumble.stop())
-        for publisher in (self._commands, self._heartbeats, self._estops):
-            publisher.wait_for_all_acked(Duration(seconds=FAREWELL))
+        self._voice.await_heard()
+        self._estops.wait_for_all_acked(Duration(seconds=FAREWELL))
 
     def _do(self, outputs: Iterable[outputs.Output]) -> None:
         for output in outputs:
@@ -161,13 +144,7 @@ class TeleopNode(Node):
         # One out of a bag knows of no e-stop of now.
         if self._is_replayed(message, "arbiter_state", info):
             return
-        ours = next((s for s in message.sources if s.name == self._source), None)
-        if ours is None:
-            self.get_logger().error(
-                f"the arbiter does not know the source {self._source!r}: add it to the arbiter's "
-                "parameter `sources`, or change ours",
-                once=True,
-            )
+        ours = self._voice.seen_in(message)
         view = core.ArbiterView(
             owner=message.owner,
             estop=message.estop_latched,
@@ -192,22 +169,11 @@ class TeleopNode(Node):
 
     # What goes out.
 
-    def _publish(self, output: outputs.Publish) -> None:
-        message = messages.gripper_ctrl(output.command)
-        message.header.stamp = self.get_clock().now().to_msg()
-        self._commands.publish(message)
-
-    def _beat(self, output: outputs.Heartbeat) -> None:
-        message = ClientHeartbeat(client_id=self._client_id, present=output.present)
-        message.header.stamp = self.get_clock().now().to_msg()
-        self._heartbeats.publish(message)
-
     def _estop(self, output: outputs.EStopPressed) -> None:
         message = EStop(
             level=int(self._estop_level), source=self._source, reason="e-stop button of the pad"
         )
-        message.header.stamp = self.get_clock().now().to_msg()
-        self._estops.publish(message)
+        stamped(self._estops, message)
         if output.again:
             self.get_logger().error(
                 "the arbiter has not said that the e-stop latched: it is told again; see whether "
@@ -250,13 +216,6 @@ class TeleopNode(Node):
 
     def _tell_mode(self, output: outputs.ModeChanged) -> None:
         self.get_logger().info(f"{MEANINGS[output.mode]}; let go of everything once to go on")
-
-    def _tell_refusal(self, output: outputs.Refused) -> None:
-        refusal = output.refusal
-        self.get_logger().warning(
-            f"{refusal.source}: {refusal.code}: {refusal.reason} (the {refusal.count}. of these)",
-            throttle_duration_sec=LOG_PERIOD,
-        )
 
     def _feel(self, output: outputs.Feel) -> None:
         if self._rumble.start(output.cause, time.monotonic()):

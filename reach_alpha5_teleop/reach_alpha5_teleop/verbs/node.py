@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import time
-import uuid
 from collections.abc import Iterable
 from functools import partial
 
@@ -12,7 +11,6 @@ from geometry_msgs.msg import TwistStamped
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
-from rclpy.duration import Duration
 from rclpy.event_handler import QoSSubscriptionMatchedInfo, SubscriptionEventCallbacks
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
@@ -21,31 +19,16 @@ from rclpy.task import Future
 from std_srvs.srv import Trigger
 
 from reach_alpha5_common import messages
-from reach_alpha5_common.command import GripperCommand
 from reach_alpha5_common.freshness import Freshness
 from reach_alpha5_common.node_life import declare, run
-from reach_alpha5_common.parameters import ParameterError
-from reach_alpha5_msgs.msg import (
-    ArbiterState,
-    ArmState,
-    ClientHeartbeat,
-    GripperCtrl,
-    GripperTel,
-    TwistCtrl,
-)
+from reach_alpha5_msgs.msg import ArbiterState, ArmState, GripperTel
 from reach_alpha5_teleop.verbs import core
 from reach_alpha5_teleop.verbs.parameters import PARAMETERS
 from reach_alpha5_teleop.verbs.progress import ArmView
 from reach_alpha5_teleop.verbs.table import VERBS
+from reach_alpha5_teleop.voice import RELIABLE, Voice
 
-RELIABLE = QoSProfile(depth=10)
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-
-FAREWELL = 0.5
-"""Longest time [s] that leaving waits for each topic's last message to be acknowledged."""
-
-LOG_PERIOD = 1.0
-"""Shortest time [s] between two lines about refused twists."""
 
 JAWS = 4
 """Place of the jaws among the joints."""
@@ -63,10 +46,7 @@ class VerbsNode(Node):
         super().__init__("verbs")
         values = declare(self, PARAMETERS)
         self._source: str = values["source"]
-        if not self._source.isidentifier():
-            raise ParameterError(
-                f"source is {self._source!r}; it must be a word that can be part of a topic"
-            )
+        self._voice = Voice(self, self._source, twists=True)
         self._core = core.VerbsCore(
             core.VerbsConfig(
                 source=self._source,
@@ -76,18 +56,10 @@ class VerbsNode(Node):
             )
         )
         self._freshness = Freshness(values["max_stamp_age"])
-        self._client_id = f"{self._source}-{uuid.uuid4()}"
         self._numbers = itertools.count(1)
         self._calls: dict[int, Future[core.Answer]] = {}
         self._arm = ArmState()
 
-        self._commands = self.create_publisher(
-            GripperCtrl, f"{self._source}/gripper_ctrl", RELIABLE
-        )
-        self._twists = self.create_publisher(TwistCtrl, f"{self._source}/twist_ctrl", RELIABLE)
-        self._heartbeats = self.create_publisher(
-            ClientHeartbeat, f"{self._source}/heartbeat", RELIABLE
-        )
         self.create_subscription(
             TwistStamped,
             "cmd_vel",
@@ -118,22 +90,17 @@ class VerbsNode(Node):
     def close(self) -> None:
         """End what runs, say that we are gone, and wait until that is out."""
         self._do(self._core.close())
-        self._beat(present=False)
-        for publisher in (self._commands, self._twists, self._heartbeats):
-            publisher.wait_for_all_acked(Duration(seconds=FAREWELL))
+        self._voice.beat(False)
+        self._voice.await_heard()
 
     def _do(self, outputs: Iterable[core.Output]) -> None:
         for output in outputs:
             if isinstance(output, core.Say):
-                self._say(output)
+                self._voice.say(output.command)
             elif isinstance(output, core.Answer):
                 self._calls.pop(output.number).set_result(output)
             else:
-                self.get_logger().warning(
-                    f"{output.refusal.code}: {output.refusal.reason} "
-                    f"(the {output.refusal.count}. of these)",
-                    throttle_duration_sec=LOG_PERIOD,
-                )
+                self._voice.tell(output.refusal)
 
     # ---- in ------------------------------------------------------------------------------------
 
@@ -165,14 +132,12 @@ class VerbsNode(Node):
         self._do(self._core.stop(number))
         return _answered(response, await done)
 
-    def _on_arbiter_state(self, message: ArbiterState) -> None:
-        ours = next((s for s in message.sources if s.name == self._source), None)
-        if ours is None:
-            self.get_logger().error(
-                f"the arbiter does not know the source {self._source!r}: add it to the arbiter's "
-                "parameter `sources`, or change ours",
-                once=True,
-            )
+    # What comes out of a bag says nothing of the arm of now; the arbiter tells of such.
+
+    def _on_arbiter_state(self, message: ArbiterState, info: MessageInfo) -> None:
+        if messages.replayed(self._freshness, message, info) is not None:
+            return
+        if (ours := self._voice.seen_in(message)) is None:
             return
         refusals = (message.last_refusal, *message.earlier_refusals)
         last = next((r for r in refusals if r.source == self._source), None)
@@ -189,10 +154,13 @@ class VerbsNode(Node):
         )
         self._do(self._core.on_arbiter(view, time.monotonic()))
 
-    def _on_arm_state(self, message: ArmState) -> None:
-        self._arm = message
+    def _on_arm_state(self, message: ArmState, info: MessageInfo) -> None:
+        if messages.replayed(self._freshness, message, info) is None:
+            self._arm = message
 
-    def _on_telemetry(self, message: GripperTel) -> None:
+    def _on_telemetry(self, message: GripperTel, info: MessageInfo) -> None:
+        if messages.replayed(self._freshness, message, info) is not None:
+            return
         # The driver publishes it right behind the `arm_state` of the same moment.
         arm, gripper = self._arm, message.gripper
         jaws = arm.joints[JAWS].velocity if len(arm.joints) > JAWS else float("nan")
@@ -207,29 +175,13 @@ class VerbsNode(Node):
         self._do(self._core.on_arm(view, time.monotonic()))
 
     def _on_tick(self) -> None:
-        self._beat(present=True)
+        self._voice.beat(True)
         called = [
             name
             for name, service in self._verbs.items()
             if self.count_clients(service.service_name)
         ]
         self._do(self._core.tick(time.monotonic(), called))
-
-    # ---- out -----------------------------------------------------------------------------------
-
-    def _say(self, output: core.Say) -> None:
-        command = output.command
-        if isinstance(command, GripperCommand):
-            message, publisher = messages.gripper_ctrl(command), self._commands
-        else:
-            message, publisher = messages.twist_ctrl(command), self._twists
-        message.header.stamp = self.get_clock().now().to_msg()
-        publisher.publish(message)
-
-    def _beat(self, *, present: bool) -> None:
-        message = ClientHeartbeat(client_id=self._client_id, present=present)
-        message.header.stamp = self.get_clock().now().to_msg()
-        self._heartbeats.publish(message)
 
 
 def _answered(response: Trigger.Response, answer: core.Answer | None) -> Trigger.Response:
