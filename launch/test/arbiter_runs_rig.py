@@ -9,9 +9,9 @@ import subprocess
 import time
 
 from action_msgs.msg import GoalStatus
-from arbiter_line_rig import STOP_NS, ends_with_a_stop, rests
 from arbiter_planner_rig import STALLED
 from control_msgs.action import FollowJointTrajectory
+from line_rig import STOP_NS, ends_with_a_stop, rests
 
 LATE = 0.5
 """s that may come to a time-out of the stack until the stop is on the line."""

@@ -10,50 +10,20 @@ import threading
 import numpy as np
 import pytest
 from geometry_msgs.msg import TwistStamped
+from line_rig import after_reports, stays_silent, stays_stopped, to_deployed, told_still
 
-from reach_alpha5_driver.sim.ids import ALL_DEVICES, AXES, Packet
+from reach_alpha5_driver.sim.ids import AXES, Packet
 from reach_alpha5_driver.sim.log import TO_DRIVER
-from reach_alpha5_motion.model import ArmModel, B
+from reach_alpha5_motion.model import ArmModel
 from reach_alpha5_msgs.msg import ClientHeartbeat, EStop
 
 CHAIN = tuple(sorted(AXES, reverse=True))
-STOP = [(device, 0.0) for device in (ALL_DEVICES, *AXES)]
-"""A whole stop: velocity zero to all at once, then to each joint."""
 
 
 @pytest.fixture(scope="module")
 def model(shared_rig):
     """The arm of the stack."""
     return ArmModel.from_urdf(shared_rig.stack.robot_description)
-
-
-def told_still(rig, mark, what, seconds=10.0):
-    """Wait until a whole stop is the last thing that the joints were told since `mark`."""
-
-    def stopped():
-        last = rig.stack.wire(mark).velocities()[-len(STOP) :]
-        return [(told.device_id, told.value) for told in last] == STOP
-
-    rig.wait(stopped, f"all five joints told to stop: {what}", seconds)
-
-
-def after_reports(rig, frames):
-    """Return what passes over the line while the arm sends so many frames."""
-    mark = rig.stack.mark()
-    rig.wait(lambda: len(rig.stack.wire(mark).frames(TO_DRIVER)) > frames, "telemetry goes on")
-    return rig.stack.wire(mark)
-
-
-def stays_silent(rig, what, frames=300):
-    """Demand that no control frame passes while the arm goes on reporting."""
-    assert after_reports(rig, frames).velocities() == [], f"control frames after {what}"
-
-
-def stays_still(rig, what, frames=300):
-    """Demand that nothing moves a joint; a stop by a second reason for it may pass, no stream."""
-    wire = after_reports(rig, frames)
-    assert wire.motion_frames() == [], f"motion after {what}"
-    assert len(wire.stops()) <= len(STOP), f"a stream of stops after {what}"
 
 
 def posture(wire):
@@ -87,17 +57,6 @@ def moved(rig, model, distance, **sticks):
     rig.pad.release()
     step = tip(rig, model) - start
     return step / np.linalg.norm(step)
-
-
-def to_deployed(rig):
-    """Bring the arm to the middle of its workspace, and the wrist off its limit."""
-    rig.pad.set(lb=1, right_trigger=-1.0)
-    rig.pad.set(a=1)
-    rig.wait(lambda: rig.client.last("gripper_tel").gripper.moving_to.pose, "moving to a pose")
-    rig.wait(lambda: not rig.client.last("gripper_tel").gripper.moving_to.pose, "deployed", 90.0)
-    rig.settle()
-    rig.jog_until(lambda _: rig.arm().joints[B].position > 0.5, "the wrist turns", right_x=-1.0)
-    rig.settle()
 
 
 @pytest.fixture(scope="module")
@@ -168,58 +127,6 @@ def test_B1_jaws_and_wrist_move_alone(rig, controls, device, sign):
     told_still(rig, mark, "release")
 
 
-def test_U11_release_stops_all_five_joints_once(rig):
-    mark = rig.jog(left_y=-0.7, right_x=0.5)
-    rig.pad.set(left_y=0.0, right_x=0.0)
-    told_still(rig, mark, "stick released")
-    stays_silent(rig, "release")
-
-
-def test_U4_deadman_release_stops(rig):
-    mark = rig.jog(left_y=-0.7)
-    rig.pad.set(lb=0)
-    told_still(rig, mark, "deadman released")
-    stays_silent(rig, "deadman release, the stick still held")
-
-
-def test_a_stick_that_is_held_while_the_deadman_goes_down_moves_nothing(rig):
-    rig.pad.set(left_y=1.0)
-    rig.pad.set(lb=1)
-    stays_silent(rig, "deadman pressed over a deflected stick")
-
-
-def test_U1_pad_silence_stops_and_its_return_needs_a_neutral(rig):
-    mark = rig.jog(left_y=-0.7)
-    rig.pad.unplug()
-    try:
-        told_still(rig, mark, "pad silent")
-        stays_still(rig, "pad silence")
-    finally:
-        rig.pad.plug()
-    stays_still(rig, "the pad came back with the stick held")
-
-
-def test_D4_estop_from_the_pad_latches_and_the_stick_cannot_drive_through_it(rig):
-    mark = rig.jog(left_y=-0.7)
-    rig.pad.set(b=1)
-    told_still(rig, mark, "e-stop pressed")
-    rig.pad.set(b=0)
-    rig.wait(lambda: rig.arbiter().estop_latched and rig.arm().emo, "both latches")
-    stays_still(rig, "e-stop, stick still held")
-    rig.pad.release()
-    rig.pad.set(lb=1)
-    rig.pad.set(left_y=-1.0)
-    stays_silent(rig, "a new press under the latch")
-    rig.pad.set(left_y=0.0, lb=0)
-    rig.pad.set(start=1)
-    rig.wait(lambda: not rig.arbiter().estop_latched and not rig.arm().emo, "reset from the pad")
-    stays_still(rig, "reset")
-    rig.settle()
-    mark = rig.jog(left_y=-0.5)
-    rig.pad.release()
-    told_still(rig, mark, "release after the reset")
-
-
 def test_estop_from_anybody_stops_a_moving_arm(rig):
     for press in (
         lambda: rig.client.estop.publish(EStop(level=EStop.CUT, source="test", reason="topic")),
@@ -230,7 +137,7 @@ def test_estop_from_anybody_stops_a_moving_arm(rig):
         press()
         told_still(rig, mark, "e-stop")
         rig.wait(lambda: rig.arbiter().estop_latched and rig.arm().emo, "both latches")
-        stays_still(rig, "e-stop, stick still held")
+        stays_stopped(rig, "e-stop, stick still held")
         rig.settle()
 
 
@@ -238,7 +145,7 @@ def test_a_message_that_says_no_objection_stops_and_clears_nothing(rig):
     rig.client.call("estop")
     rig.wait(lambda: rig.arbiter().estop_latched and rig.arm().emo, "both latches")
     rig.client.estop.publish(EStop(level=EStop.NONE, source="test"))
-    stays_still(rig, "no objection")
+    stays_stopped(rig, "no objection")
     assert rig.arbiter().estop_latched and rig.arm().emo
 
 
@@ -318,12 +225,12 @@ def test_the_arm_stops_when_a_node_ends(own_rig, victim, stop):
     os.kill(pid, stop)
     try:
         told_still(own_rig, mark, f"{victim} got {stop.name}")
-        stays_still(own_rig, f"the end of the {victim}")
+        stays_stopped(own_rig, f"the end of the {victim}")
     finally:
         if stop == signal.SIGSTOP:
             os.kill(pid, signal.SIGCONT)
     if stop == signal.SIGSTOP:
-        stays_still(own_rig, f"the {victim} woke up with the stick still held")
+        stays_stopped(own_rig, f"the {victim} woke up with the stick still held")
 
 
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])

@@ -12,7 +12,10 @@ from itertools import pairwise
 import pytest
 from action_msgs.msg import GoalStatus
 from arbiter_goals_rig import crew_beside, planner
-from arbiter_line_rig import (
+from arbiter_planner_rig import ARM, Heart, Sweep, point, trajectory
+from arbiter_runs_rig import STALLS, Stalled, unless_stalled
+from control_msgs.action import FollowJointTrajectory
+from line_rig import (
     BASE,
     JAWS,
     SHOULDER,
@@ -24,9 +27,6 @@ from arbiter_line_rig import (
     stays_still,
     stops_between,
 )
-from arbiter_planner_rig import ARM, Heart, Sweep, point, trajectory
-from arbiter_runs_rig import STALLS, Stalled, unless_stalled
-from control_msgs.action import FollowJointTrajectory
 from rclpy.duration import Duration
 
 from reach_alpha5_msgs.msg import GoalStatus as Phase

@@ -13,8 +13,14 @@ import pytest
 from domain import Domain
 from joy_pads import LAYOUTS, TAPES, LayoutPad, read_tape
 from launch_runner.substitution import find_share
+from line_rig import (
+    after_reports,
+    stays_silent,
+    stays_stopped,
+    to_deployed,
+    told_still,
+)
 from stack import NAMESPACE, Client
-from test_end_to_end import after_reports, stays_silent, stays_still, to_deployed, told_still
 
 PRESSES = 5
 """How often a button is pressed, should the machine stall."""
@@ -110,10 +116,10 @@ def test_D1_U1_silence_is_absence_and_the_last_command_does_not_repeat(rig):
     silent(rig)
     try:
         told_still(rig, mark, "pad silent")
-        stays_still(rig, "pad silence")
+        stays_stopped(rig, "pad silence")
     finally:
         rig.pad.plug()
-    stays_still(rig, "the pad came back with the stick held")
+    stays_stopped(rig, "the pad came back with the stick held")
 
 
 def test_D6_a_pad_whose_node_is_gone_stops_the_arm_and_its_return_moves_nothing(rig):
@@ -121,10 +127,10 @@ def test_D6_a_pad_whose_node_is_gone_stops_the_arm_and_its_return_moves_nothing(
     rig.pad.vanish()
     try:
         told_still(rig, mark, "the joy node is gone")
-        stays_still(rig, "no joy node")
+        stays_stopped(rig, "no joy node")
     finally:
         rig.pad.appear()
-    stays_still(rig, "a joy node is back with the stick held")
+    stays_stopped(rig, "a joy node is back with the stick held")
 
 
 def test_U2_a_pad_that_is_plugged_in_again_is_found(rig):
@@ -199,13 +205,13 @@ def test_D4_estop_latches_and_only_a_reset_with_all_let_go_clears_it(rig):
     told_still(rig, mark, "e-stop pressed")
     rig.wait(lambda: rig.arbiter().estop_latched and rig.arm().emo, "both latches")
     rig.pad.set(b=0)
-    stays_still(rig, "e-stop, stick still held")
+    stays_stopped(rig, "e-stop, stick still held")
     rig.pad.set(start=1)
     after_reports(rig, 60)
     assert rig.arbiter().estop_latched and rig.arm().emo, "reset with the stick held"
     rig.pad.release()
     press_reset(rig)
-    stays_still(rig, "reset")
+    stays_stopped(rig, "reset")
     rig.settle()
     mark = rig.jog(left_y=-0.4)
     rig.pad.release()
@@ -293,10 +299,10 @@ def test_U5_arrays_of_another_length_stop_the_arm(rig, change):
     rig.pad.send_raw(*change(axes, buttons))
     try:
         told_still(rig, mark, "another length")
-        stays_still(rig, "arrays of another length, the stick still held")
+        stays_stopped(rig, "arrays of another length, the stick still held")
     finally:
         rig.pad.send_raw(axes, buttons)
-    stays_still(rig, "the right length again, the stick still held")
+    stays_stopped(rig, "the right length again, the stick still held")
 
 
 EXPECTED = {
@@ -321,9 +327,9 @@ def judge(rig, phase, mark):
         told_still(rig, mark, phase)
         rig.wait(lambda: rig.arbiter().estop_latched and rig.arm().emo, "both latches")
     elif phase == "estop let go":
-        stays_still(rig, "e-stop, the stick still held")
+        stays_stopped(rig, "e-stop, the stick still held")
     elif phase not in EXPECTED:
-        stays_still(rig, phase, frames=100)
+        stays_stopped(rig, phase, frames=100)
     else:
         device, sign = EXPECTED[phase] or (None, 0)
         try:

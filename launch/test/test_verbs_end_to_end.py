@@ -9,8 +9,8 @@ import time
 from contextlib import contextmanager
 
 import pytest
-from arbiter_line_rig import has_a_stop, rests
 from geometry_msgs.msg import TwistStamped
+from line_rig import has_a_stop, rests
 from std_srvs.srv import Trigger
 
 from reach_alpha5_msgs.msg import Gripper, KnownPose

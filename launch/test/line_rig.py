@@ -2,6 +2,7 @@
 
 from reach_alpha5_driver.sim.ids import ALL_DEVICES, AXES
 from reach_alpha5_driver.sim.log import TO_DRIVER
+from reach_alpha5_motion.model import B
 
 BASE, SHOULDER, JAWS = 5, 4, 1
 """Device ids."""
@@ -16,11 +17,38 @@ STOP_NS = 6_000_000
 """How long a whole stop takes on the line, at most: its first bytes end all motion."""
 
 
-def stays_still(rig, what, frames=300):
-    """Demand that nothing moves a joint while the arm reports so often."""
+def told_still(rig, mark, what, seconds=10.0):
+    """Wait until a whole stop is the last thing that the joints were told since `mark`."""
+
+    rig.wait(
+        lambda: ends_with_a_stop(rig.stack.wire(mark).velocities()),
+        f"all five joints told to stop: {what}",
+        seconds,
+    )
+
+
+def after_reports(rig, frames):
+    """Return what passes over the line while the arm sends so many frames."""
     mark = rig.stack.mark()
     rig.wait(lambda: len(rig.stack.wire(mark).frames(TO_DRIVER)) > frames, "telemetry goes on")
-    assert rig.stack.wire(mark).motion_frames() == [], f"motion after {what}"
+    return rig.stack.wire(mark)
+
+
+def stays_silent(rig, what, frames=300):
+    """Demand that no control frame passes while the arm goes on reporting."""
+    assert after_reports(rig, frames).velocities() == [], f"control frames after {what}"
+
+
+def stays_stopped(rig, what, frames=300):
+    """Demand that nothing moves a joint; a stop by a second reason for it may pass, no stream."""
+    wire = after_reports(rig, frames)
+    assert wire.motion_frames() == [], f"motion after {what}"
+    assert len(wire.stops()) <= len(STOP), f"a stream of stops after {what}"
+
+
+def stays_still(rig, what, frames=300):
+    """Demand that nothing moves a joint while the arm reports so often."""
+    assert after_reports(rig, frames).motion_frames() == [], f"motion after {what}"
 
 
 def ends_with_a_stop(velocities):
@@ -65,3 +93,14 @@ def rates(velocities, first, second, since_ns):
         if told.device_id == second and told.time_ns > since_ns:
             found.append((last[first], told.value))
     return found
+
+
+def to_deployed(rig):
+    """Bring the arm to the middle of its workspace, and the wrist off its limit."""
+    rig.pad.set(lb=1, right_trigger=-1.0)
+    rig.pad.set(a=1)
+    rig.wait(lambda: rig.client.last("gripper_tel").gripper.moving_to.pose, "moving to a pose")
+    rig.wait(lambda: not rig.client.last("gripper_tel").gripper.moving_to.pose, "deployed", 90.0)
+    rig.settle()
+    rig.jog_until(lambda _: rig.arm().joints[B].position > 0.5, "the wrist turns", right_x=-1.0)
+    rig.settle()
