@@ -518,34 +518,30 @@ def pilot(peers: Peers) -> Iterator[Pilot]:
     made.close()
 
 
-def test_D2_U4_a_glitch_to_full_scale_moves_the_arm_for_one_frame_and_never_without_the_deadman(
+def test_U3_a_glitch_to_full_scale_moves_nothing_with_the_deadman_or_without(
     peers: Peers, pilot: Pilot
 ) -> None:
-    """What is there today: a frame that is wrong but valid is believed while the deadman is held.
-
-    So one frame moves the arm for as long as the next one takes to come, in which the driver's own
-    limits of acceleration hold. Without the deadman, or together with it, it moves nothing.
-    """
+    """One frame that is wrong but valid is not believed; what the next one says as well is."""
     since = len(peers.heard)
     pilot.hold(deadman=False)
     pilot.glitch(deadman=False)
     pilot.glitch(deadman=True)
+    pilot.hold(deadman=True)
     for _ in range(PRESSES):
-        before = len(pilot.said)
-        assert not any(not gripper_command(c).is_neutral for c in pilot.said)
-        assert peers.inputs(since) == []
+        pilot.glitch(deadman=True)
+    assert all(gripper_command(command).is_neutral for command in pilot.said)
+    assert peers.inputs(since) == []
+
+    def push() -> bool:
+        """On a machine that stalls the pad is absent in between, so more than once."""
         pilot.hold(deadman=False)
         pilot.hold(deadman=True)
-        pilot.glitch(deadman=True)
-        if len(pilot.said) > before + 1:
-            break
-    after_the_stop(peers, since)
-    wishes = [gripper_command(command) for command in pilot.said[before:]]
-    assert [wish.is_neutral for wish in wishes] == [False, True]
+        pilot.next += [pilot.frame(True, 1.0) for _ in range(3)]
+        pilot.wait()
+        return peers.inputs(since) != []
+
+    until(push, "two in a row are a push")
     until(lambda: peers.state.activity == ArbiterState.STILL, "it is over")
-    words = peers.heard[since:]
-    assert [w.kind for w in words[:-1]] == [DriverCommand.INPUT] * (len(words) - 1)
-    assert words[-1].kind == DriverCommand.STOP
 
 
 # ---- a flood ------------------------------------------------------------------------------------
