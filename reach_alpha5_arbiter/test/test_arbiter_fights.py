@@ -478,7 +478,6 @@ class Pilot:
             ],
             env=environment(),
         )
-        until(lambda: peers.status("teleop").present, "the pad is there")
 
     def frame(self, deadman: bool, axes: float = 0.0) -> Joy:
         """Return a frame with all sticks at one value."""
@@ -514,8 +513,11 @@ class Pilot:
 @pytest.fixture
 def pilot(peers: Peers) -> Iterator[Pilot]:
     made = Pilot(peers)
-    yield made
-    made.close()
+    try:
+        until(lambda: peers.status("teleop").present, "the pad is there")
+        yield made
+    finally:
+        made.close()
 
 
 def test_U3_a_glitch_to_full_scale_moves_nothing_with_the_deadman_or_without(
