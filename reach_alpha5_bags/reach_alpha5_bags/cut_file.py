@@ -8,14 +8,16 @@ is missing; a footer that promises no index makes of it a file that is complete.
 from __future__ import annotations
 
 import io
+import struct
 from pathlib import Path
 from typing import Any
 
 MAGIC = b"\x89MCAP0\r\n"
 RECORD_HEADER = 9
 """Bytes of a record's kind and length."""
-DATA_RECORDS = range(0x01, 0x0F)
-"""Kinds of the records before the end of a file's data."""
+ENDS = (0x00, 0x02, 0x0F)
+"""What is no record, and the kinds of the records at which a file's data end."""
+CHUNK = 0x06
 FOOTER = b"\x02" + (20).to_bytes(8, "little") + bytes(20) + MAGIC
 """The end of a file that has no index."""
 
@@ -26,10 +28,10 @@ class CutFile:
     It has the part of `pathlib.Path` that `rosbags` asks of a path.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, is_checked: bool = False) -> None:
         self.path = path
         self.suffix = path.suffix
-        self.size = whole_bytes(path)
+        self.size = whole_bytes(path, is_checked=is_checked)
         """Bytes of the file up to the end of its last whole record."""
 
     def exists(self) -> bool:
@@ -82,16 +84,37 @@ class _Mended(io.RawIOBase):
         super().close()
 
 
-def whole_bytes(path: Path) -> int:
-    """Return how many bytes of a file are whole records of its data."""
+def whole_bytes(path: Path, *, is_checked: bool = False) -> int:
+    """Return how many bytes of a file are whole records of its data.
+
+    Args:
+        path: of the file.
+        is_checked: end at the first chunk of which the content is not what was written, as when
+            the power failed before the disk had it.
+    """
     size, at = path.stat().st_size, len(MAGIC)
     with path.open("rb") as file:
         while True:
             file.seek(at)
             header = file.read(RECORD_HEADER)
-            if len(header) < RECORD_HEADER or header[0] not in DATA_RECORDS:
+            if len(header) < RECORD_HEADER or header[0] in ENDS:
                 return at
             end = at + RECORD_HEADER + int.from_bytes(header[1:], "little")
             if end > size:
                 return at
+            if is_checked and header[0] == CHUNK and not _is_sound(file.read(end - file.tell())):
+                return at
             at = end
+
+
+def _is_sound(chunk: bytes) -> bool:
+    """Say whether a chunk's content has its length and its checksum."""
+    from rosbags.rosbag2.storage_mcap import decompress
+
+    try:
+        size, crc, length = struct.unpack_from("<QII", chunk, 16)
+        decompress(chunk[40 + length :], chunk[32 : 32 + length].decode(), size, crc)
+    # What is damaged raises whatever its decompression raises.
+    except Exception:
+        return False
+    return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -125,8 +126,11 @@ def read_profile(text: str) -> Profile:
         raise ProfileError(f"missing or unknown: {', '.join(wrong)}")
     numbers = {key: content[key] for key in wanted - {"arm", "shared"}}
     for key, value in numbers.items():
-        if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
-            raise ProfileError(f"{key}: {value!r} is not a number above 0")
+        whole = key != "flush_period"
+        kinds = int if whole else (int, float)
+        if isinstance(value, bool) or not isinstance(value, kinds) or not 0 < value < math.inf:
+            what = "whole number" if whole else "number"
+            raise ProfileError(f"{key}: {value!r} is not a {what} above 0")
     return Profile(
         arm=_entries(content["arm"], "arm", is_absolute=False),
         shared=_entries(content["shared"], "shared", is_absolute=True),

@@ -41,6 +41,8 @@ METADATA = "metadata.yaml"
 
 REORDERING = 1.0
 """Time [s] within which a file's messages are put in order: a recorder writes as they arrive."""
+MOST_WAITING = 20_000
+"""Messages that wait for that, at most: a recorder whose clock stood still gave all one time."""
 
 LATCHED = "TRANSIENT_LOCAL"
 """The durability of what is kept for whoever comes late."""
@@ -226,7 +228,7 @@ class Bag:
                 at = (stamp - self.begin) * 1e-9
                 one = Recorded(connection.topic, connection.msgtype, stamp, at, data, place)
                 heapq.heappush(waiting, (stamp, count, one))
-                while stamp - waiting[0][0] > REORDERING * 1e9:
+                while stamp - waiting[0][0] > REORDERING * 1e9 or len(waiting) > MOST_WAITING:
                     yield heapq.heappop(waiting)
         # A damaged file raises whatever its decoder or its decompression raises.
         except Exception as error:
@@ -279,14 +281,17 @@ class Bag:
             except Exception as error:
                 why = str(error)
             if file.suffix == ".mcap" and file.is_file() and file.stat().st_size:
-                cut = CutFile(file)
-                try:
-                    sources.append(_Source(file.name, opened(cut), False))
-                    cuts[file.name] = cut
-                    continue
-                except Exception as error:
-                    why = f"{why}; {error}"
-            self.damage.append(f"{file.name} cannot be read: {why}")
+                # The second time, chunks that are damaged are looked for: that takes a while.
+                for is_checked in (False, True):
+                    cut = CutFile(file, is_checked=is_checked)
+                    try:
+                        sources.append(_Source(file.name, opened(cut), False))
+                        cuts[file.name] = cut
+                        break
+                    except Exception as error:
+                        why = f"{why}; {error}"
+            if file.name not in cuts:
+                self.damage.append(f"{file.name} cannot be read: {why}")
         if not sources:
             raise BagError("; ".join(self.damage) or f"there is no {' or '.join(STORAGES)} in it")
         return sources

@@ -33,5 +33,7 @@ def profile_of(path: Path | None = None) -> Profile:
         return read_profile(file.read_text())
     except OSError as error:
         raise ProfileError(f"{file}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ProfileError(f"{file}: not text") from None
     except ProfileError as error:
         raise ProfileError(f"{file}: {error}") from None

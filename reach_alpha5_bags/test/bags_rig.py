@@ -11,6 +11,10 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+# Before rclpy: a run of its own, which no other on this machine meets.
+os.environ.setdefault("ROS_DOMAIN_ID", str(os.getpid() % 100 + 1))
+os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
 from typing import Any
 
 import rclpy

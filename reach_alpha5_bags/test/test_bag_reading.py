@@ -139,6 +139,20 @@ def test_a_file_that_was_cut_off_is_read_up_to_there_and_says_how_far(
     assert 0 < counts[0] < counts[1] < counts[2] == 600
 
 
+@pytest.mark.parametrize("mode", [None, CompressionMode.STORAGE])
+def test_a_file_whose_last_blocks_never_came_to_the_disk_is_read_up_to_there(
+    tmp_path: Path, mode: CompressionMode | None
+) -> None:
+    """What a power loss leaves: the file has its length, and its end is zero."""
+    file = write(tmp_path / "bag", many(600), mode=mode) / "bag.mcap"
+    data = file.read_bytes()
+    cut = int(len(data) * 0.6)
+    file.write_bytes(data[: cut - 2000] + bytes(2000))
+    numbers, damage = read(file)
+    assert numbers == list(range(len(numbers)))
+    assert 0 < len(numbers) < 600 and damage
+
+
 def test_a_cut_file_is_put_in_order_too(tmp_path: Path) -> None:
     messages = many(600)
     for place in range(0, 600, 2):

@@ -65,7 +65,7 @@ def test_what_is_published_is_in_the_bag_whatever_its_qos_and_namespace(
         assert joints.wait_for_all_acked() and late.wait_for_all_acked()
         until(lambda: pads.publish(Joy(axes=[0.5])) or _has(tmp_path / "dive", "/left/joy"), "joy")
         assert recorder.end() == 0
-        assert "0 missing" in recorder.said()
+        assert "; 0 missing" in recorder.said()
     found = content(tmp_path / "dive")
     assert [m.owner for m in found["/left/arbiter_state"]] == ["early"]
     assert [m.position[0] for m in found["/right/joint_states"]] == list(range(50))

@@ -237,3 +237,12 @@ def test_progress_is_a_bar_on_a_terminal_and_lines_elsewhere(
     progress.show(100.0)
     assert stream.getvalue().startswith(said)
     assert "20 s left" in stream.getvalue()
+
+
+def test_the_page_is_never_written_over_the_bag(tmp_path: Path) -> None:
+    bag = tmp_path / "dive.mcap"
+    bag.write_bytes(b"precious")
+    with pytest.raises(SystemExit) as caught:
+        main([str(bag), "-o", str(bag)])
+    assert caught.value.code == USAGE
+    assert bag.read_bytes() == b"precious"

@@ -250,9 +250,49 @@ def test_jaws_end_where_they_hold_or_their_limit_is(
     assert answers(bench.arm(arm)) == [(1, True, message)]
 
 
+def test_U12_an_arm_that_is_held_back_and_goes_nowhere_is_not_there(bench: Bench) -> None:
+    bench.running("deploy")
+    bench.arm(replace(OBEYS, moving_to=Pose.DEPLOYED))
+    held = replace(OBEYS, held_back_by=("limit axis_d",))
+    assert bench.arm(held) == [] and bench.arm(held, STUCK_TIME / 2) == []
+    assert answers(bench.arm(held, STUCK_TIME)) == [(1, False, "held back by limit axis_d")]
+
+
+def test_U12_jaws_that_never_moved_have_not_done_it(bench: Bench) -> None:
+    bench.running("open_jaws")
+    standing = replace(OBEYS, jaw_speed=0.0)
+    assert bench.arm(standing) == []
+    assert answers(bench.arm(standing, REST_TIME + 0.01)) == [(1, False, "the jaws did not move")]
+
+
+@pytest.mark.parametrize(
+    ("view", "words"),
+    [
+        (ArbiterView(latched="e-stop of pad", listens=True), "call reset"),
+        (ArbiterView(owner="planner", listens=True), "planner has the arm"),
+    ],
+)
+def test_rule3_a_call_against_a_latch_or_another_owner_is_answered_at_once(
+    bench: Bench, view: ArbiterView, words: str
+) -> None:
+    bench.arbiter(view)
+    out = bench.calling("stow")
+    assert said(out) == []
+    ((_, success, message),) = answers(out)
+    assert not success and words in message
+    assert bench.arbiter(WAITS) == [] and bench.arbiter(LISTENS) == []  # after a reset
+
+
+def test_a_call_does_not_trust_what_the_arbiter_said_long_ago(bench: Bench) -> None:
+    bench.arbiter(LISTENS)
+    bench.now += LISTEN_TIME
+    assert bench.calling("stow") == []
+
+
 def test_jaws_that_stand_are_at_their_end_and_an_unknown_speed_is_none(bench: Bench) -> None:
     bench.running("open_jaws")
     unknown, standing = replace(OBEYS, jaw_speed=math.nan), replace(OBEYS, jaw_speed=0.0)
+    assert bench.arm(OBEYS) == []
     assert bench.arm(unknown) == [] and bench.arm(unknown, 10 * REST_TIME) == []
     assert bench.arm(standing) == []
     assert bench.arm(OBEYS, REST_TIME) == []  # they moved meanwhile
@@ -316,6 +356,13 @@ def test_stop_ends_whatever_runs_and_is_said_even_when_nothing_does(bench: Bench
     out = bench.jogging().core.stop(3)
     assert said(out) == [STILL] and answers(out) == [(3, True, "stopped")]
     assert refused(bench.twist(AHEAD)) == [("not_armed", 1)]
+
+
+def test_stop_says_when_somebody_else_moves_the_arm(bench: Bench) -> None:
+    bench.arbiter(ArbiterView(owner="teleop", listens=True))
+    out = bench.core.stop(4)
+    assert said(out) == [STILL]
+    assert answers(out) == [(4, False, "nothing of ours runs; teleop has the arm")]
 
 
 @pytest.mark.parametrize("armed", [True, False])

@@ -11,12 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from launch_runner.description import choices, declared, describe, parse
 from launch_runner.errors import LaunchError, NotInstalled
 from launch_runner.plan import Plan, Process
-from launch_runner.substitution import Scope, find_executable, split, substitute
+from launch_runner.substitution import Scope, find_executable, split, substitute, yaml_value
 
 NAMESPACE = "ros_namespace"
 """Variable that carries the namespace pushed so far, as in stock launch."""
@@ -207,7 +205,7 @@ class _Reader:
         values = self._take(element, set(), ("name", "value"))
         if self.settings is None:
             self.settings = []
-        self.settings += ["-p", f"{values['name']}:={yaml.safe_load(values['value'])}"]
+        self.settings += ["-p", f"{values['name']}:={yaml_value(values['value'])}"]
 
     def _remap(self, element: ElementTree.Element) -> tuple[str, str]:
         names = self._take(element, set(), ("from", "to"))
@@ -234,8 +232,9 @@ class _Reader:
         values = self._take(element, {"name"}, ("cmd", "output"))
         self._screen(values["output"])
         command = self._words(element.attrib["cmd"])
-        if shutil.which(command[0], path=self.environment.get("PATH")) is None:
-            raise NotInstalled(f"the program '{command[0]}' is not installed here")
+        program = command[0] if command else ""
+        if shutil.which(program, path=self.environment.get("PATH")) is None:
+            raise NotInstalled(f"the program '{program}' is not installed here")
         label = values.get("name") or os.path.basename(command[0])
         self.plan.processes.append(Process(label, tuple(command)))
 
@@ -273,7 +272,7 @@ class _Reader:
             return {values["name"]: values["value"]}
         if kind is not None:
             raise LaunchError(f"parameter type {kind!r} is not supported here; use str or none")
-        return {values["name"]: yaml.safe_load(values["value"])}
+        return {values["name"]: yaml_value(values["value"])}
 
     @staticmethod
     def _screen(output: str) -> None:

@@ -15,6 +15,9 @@ import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 from launch_runner.errors import LaunchError, NotInstalled
 
@@ -65,6 +68,18 @@ def split(text: str, scope: Scope) -> list[str]:
         words += tokens
         open_word = not value[-1].isspace()
     return words
+
+
+def yaml_value(text: str) -> Any:
+    """Return the value of a parameter.
+
+    Raises:
+        LaunchError: it is not YAML.
+    """
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise LaunchError(f"the value {text!r} is not YAML: {error}") from error
 
 
 def _fragments(text: str, scope: Scope) -> Iterator[tuple[str, bool]]:
@@ -183,7 +198,12 @@ def _environment(arguments: list[str], scope: Scope) -> str:
 
 
 def _command(arguments: list[str], scope: Scope) -> str:
-    words = shlex.split(arguments[0])
+    try:
+        words = shlex.split(arguments[0])
+    except ValueError as error:
+        raise LaunchError(f"$(command …): {error}: {arguments[0]}") from error
+    if not words:
+        raise LaunchError("$(command …) names no program")
     try:
         result = subprocess.run(
             words, capture_output=True, text=True, check=False, env=dict(scope.environment)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -37,6 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         profile = profile_of()
         with Bag(options.bag) as bag:
+            known = len(bag.damage)
             for damage in bag.damage:
                 say(f"note: {damage}")
             choice = choose(
@@ -50,6 +52,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if not choice.played:
                 raise BagError("there is nothing in it that may be played")
             play(bag, choice.played, options, given, say)
+            # A loop meets the same damage each time.
+            for damage in dict.fromkeys(bag.damage[known:]):
+                say(f"note: {damage}")
     except (BagError, ProfileError) as error:
         say(f"{options.bag}: {error}")
         return NOTHING
@@ -74,7 +79,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("bag", type=Path, help="folder with metadata.yaml, .mcap or .db3 file")
     parser.add_argument("--rate", type=_rate, default=1.0, help="times the true speed")
     parser.add_argument(
-        "--from", dest="begin", metavar="T", type=float, default=0.0,
+        "--from", dest="begin", metavar="T", type=_moment, default=0.0,
         help="begin T seconds after the bag's begin",
     )  # fmt: skip
     parser.add_argument("--loop", action="store_true", help="begin again at the end")
@@ -92,6 +97,13 @@ def _parser() -> argparse.ArgumentParser:
         "--beside", action="store_true", help="play where others publish the same topics"
     )
     return parser
+
+
+def _moment(text: str) -> float:
+    seconds = float(text)
+    if not 0.0 <= seconds < math.inf:
+        raise argparse.ArgumentTypeError(f"{text} is not a time in seconds, 0 or more")
+    return seconds
 
 
 def _rate(text: str) -> float:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import rclpy
+from rclpy.exceptions import NameValidationException
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, QoSProfile
@@ -27,6 +28,8 @@ LISTENING = 1.0
 """Time [s] to listen for others that publish the same, before the first message."""
 LOOK_PERIOD = 1.0
 """Time [s] between two looks for them while it plays."""
+LOOP_PAUSE = 0.1
+"""Time [s] between the end of a bag and its begin when it is played again and again."""
 CLOCK_PERIOD = 0.01
 """Shortest time [s] between two messages on /clock."""
 NANO = 1_000_000_000
@@ -67,8 +70,10 @@ def play(
         while not leave.is_set():
             _latched(bag, publishers, options.begin)
             _once(bag, publishers, options, clock, watch, leave)
-            if not options.loop:
+            # A bag that is over at once is not played as fast as the machine can.
+            if not options.loop or leave.wait(LOOP_PAUSE):
                 break
+            watch.look()
         # So that the last messages are out before the publishers are gone.
         for publisher in publishers.values():
             publisher.wait_for_all_acked(rclpy.duration.Duration(seconds=1))
@@ -128,15 +133,15 @@ def _publishers(
             if installed_hash(kind) != bag.hash(kind):
                 raise UnknownMessage(f"{kind} was another one when this was recorded")
             message = message_class(kind)
-        except UnknownMessage as error:
-            say(f"not played: {each.topic.name}: {error}")
-            continue
-        kept = DurabilityPolicy.TRANSIENT_LOCAL
-        durability = kept if each.topic.is_latched else DurabilityPolicy.VOLATILE
-        qos = QoSProfile(depth=DEPTH, durability=durability)
-        publishers[each.topic.name] = node.create_publisher(message, each.name, qos)
+            kept = DurabilityPolicy.TRANSIENT_LOCAL
+            durability = kept if each.topic.is_latched else DurabilityPolicy.VOLATILE
+            qos = QoSProfile(depth=DEPTH, durability=durability)
+            publishers[each.topic.name] = node.create_publisher(message, each.name, qos)
+        except (UnknownMessage, NameValidationException) as error:
+            why = str(error).partition("\n")[0]
+            say(f"not played: {each.topic.name}: {why}")
     if not publishers:
-        raise BagError("this machine knows none of its messages")
+        raise BagError("nothing of it can be published here")
     return publishers
 
 

@@ -134,7 +134,9 @@ class RecorderNode(Node):
 
     def _record(self, facts: TopicFacts, data: Any, info: Any) -> None:
         received = time.time_ns()
-        self._tape.put(facts, bytes(data), received, info["source_timestamp"] or received)
+        sent = info["source_timestamp"]
+        # A sender whose clock is wrong may say anything; a bag has no times before 1970.
+        self._tape.put(facts, bytes(data), received, sent if sent > 0 else received)
 
     def _lose(self, lost: Any) -> None:
         """Count what the middleware had to drop before this node came to it."""

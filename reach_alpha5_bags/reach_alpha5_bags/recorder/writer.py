@@ -195,8 +195,13 @@ class BagWriter:
             if self.trouble:
                 return None
             path = self.folder / f"{self.folder.name}_{self._number}.mcap"
+            try:
+                self._file = _File(path, self._layout, now)
+            except OSError:
+                # Else each try on a broken disk leaves an empty file.
+                path.unlink(missing_ok=True)
+                raise
             self._number += 1
-            self._file = _File(path, self._layout, now)
         return self._file
 
     def _look_for_room(self, now: int) -> None:

@@ -38,6 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not options.begin < options.end:
         parser.error("--from must be before --to")
     output = options.output or Path(f"{options.bag.resolve().name.removesuffix('.mcap')}.html")
+    if output.resolve() == options.bag.resolve():
+        parser.error("-o is the bag itself; name another file")
     try:
         with Bag(options.bag) as bag:
             text = _report(bag, options)
@@ -47,11 +49,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     try:
-        output.write_text(text, encoding="utf-8")
+        output.write_text(text, encoding="utf-8", errors="replace")
     except OSError as error:
         print(f"alpha5-report: cannot write {output}: {error.strerror}", file=sys.stderr)
         return NOTHING
-    print(f"{output}: {len(text.encode()) / 1e6:.1f} MB")
+    print(f"{output}: {output.stat().st_size / 1e6:.1f} MB")
     if options.open:
         webbrowser.open(output.resolve().as_uri())
     return WRITTEN

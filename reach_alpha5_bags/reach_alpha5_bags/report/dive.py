@@ -102,12 +102,14 @@ class Dive:
         traffic.hear(at, (receipt - stamp) * NANO if stamp else None)
         if message is None:
             return
-        try:
-            for name in FEEDS[topic].to:
+        is_read = True
+        for name in FEEDS[topic].to:
+            try:
                 self._hear[name](at, message)
-        # Other definitions of the message have other fields, and a damaged one has anything.
-        except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError):
-            traffic.misread += 1
+            # Other definitions of the message have other fields, and a damaged one has anything.
+            except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError):
+                is_read = False
+        traffic.misread += not is_read
 
     def _move(self, at: float, message: Any) -> None:
         self.motion.hear(at, message)

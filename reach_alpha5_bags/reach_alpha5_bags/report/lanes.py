@@ -175,11 +175,11 @@ class States(Lane):
 
         A state whose messages cease ends with the last of them.
         """
-        silent = at - self._heard > SILENCE
+        label, silent = short(label), at - self._heard > SILENCE
         self.spells += bool(label and not self._now)
         if label != self._now or silent:
             self.close(at)
-            self._now, self._begin, self._text = short(label), at, short(text)
+            self._now, self._begin, self._text = label, at, short(text)
         self._heard = at
 
     def close(self, at: float = math.inf) -> None:

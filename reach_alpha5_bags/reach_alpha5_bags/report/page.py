@@ -17,6 +17,7 @@ from datetime import datetime, timezone
 from html import escape
 from importlib.resources import files
 from string import Template
+from typing import Any
 
 from reach_alpha5_bags.report.charts import lanes, plots
 from reach_alpha5_bags.report.dive import FEEDS, Dive
@@ -216,25 +217,31 @@ def _tip(dive: Dive) -> str:
 def _devices(dive: Dive) -> str:
     rows = []
     for name, joint in dive.health.joints.items():
-        device = getattr(joint, "device", None)
-        if device is None or not device.identified:
-            rows.append((f"<code>{escape(name)}</code>", str(joint.device_id), "—", "—", "—", "—"))
-            continue
-        scale, unit = (MILLI, "mm") if is_jaws(name) else (1.0, "rad")
-        low, high = device.position_lower * scale, device.position_upper * scale
-        has_limits = math.isfinite(low) and math.isfinite(high)
-        rows.append(
-            (
-                f"<code>{escape(name)}</code>",
-                str(joint.device_id),
-                _whole(device.serial_number),
-                _whole(device.model_number),
-                escape(device.firmware or "—"),
-                f"{low:.4g} … {high:.4g} {unit}" if has_limits else "none",
-            )
-        )
+        try:
+            told = _device(str(name), joint)
+        # Another version of the definition has other fields.
+        except (AttributeError, TypeError, ValueError):
+            told = ("—",) * 5
+        rows.append((f"<code>{escape(str(name))}</code>", *told))
     head = ("joint", "device", "serial number", "model", "firmware", "limits")
     return _table(head, rows) if rows else "<p>Nothing is known of the arm's devices.</p>"
+
+
+def _device(name: str, joint: Any) -> tuple[str, ...]:
+    """Return what a joint's device says of itself."""
+    device = joint.device
+    if not device.identified:
+        return str(joint.device_id), "—", "—", "—", "—"
+    scale, unit = (MILLI, "mm") if is_jaws(name) else (1.0, "rad")
+    low, high = device.position_lower * scale, device.position_upper * scale
+    has_limits = math.isfinite(low) and math.isfinite(high)
+    return (
+        escape(str(joint.device_id)),
+        _whole(device.serial_number),
+        _whole(device.model_number),
+        escape(device.firmware or "—"),
+        f"{low:.4g} … {high:.4g} {unit}" if has_limits else "none",
+    )
 
 
 def _whole(value: float) -> str:

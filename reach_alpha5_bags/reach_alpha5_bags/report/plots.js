@@ -74,7 +74,8 @@
       const bottom = HEIGHT - BOTTOM;
       const toY = (value) => bottom - ((value - low) / (high - low)) * (bottom - TOP);
       const step = niceStep(high - low, 6);
-      const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+      // A page draws whatever a bag says, and toFixed has at most 100 digits.
+      const digits = Math.min(Math.max(0, -Math.floor(Math.log10(step) + 1e-9)), 100);
       for (let value = Math.ceil(low / step) * step; value <= high; value += step) {
         make(svg, "line", { class: "grid", x1: left, x2: left + width, y1: toY(value), y2: toY(value) });
         make(svg, "text", { x: left - 6, y: toY(value) + 4, "text-anchor": "end" }, value.toFixed(digits).replace(/^-(0\.?0*)$/, "$1"));

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from reach_alpha5_bags.report.lanes import Events, States
+from reach_alpha5_bags.report.lanes import Events, States, short
 
 ACTIVITIES = ("", "jogging", "trajectory", "ending")
 """`ArbiterState.activity`; still is no state of the lane."""
@@ -23,6 +23,9 @@ LEVELS = ("none", "settle then cut", "cut")
 
 GOAL_STATES = ("", "waiting", "running", "slowing", "ending")
 """`GoalStatus.state` while a goal owns the arm."""
+
+MOST_REFUSALS = 1000
+"""Sources and codes whose counters are told apart. The arbiter and the driver have some dozens."""
 
 Told = tuple[str, str]
 """What is on a lane now, and more about it; an empty text = nothing."""
@@ -105,7 +108,9 @@ class Refusals:
         for one in reversed(list(told)):
             if not one.code:
                 continue
-            key, count = (one.source, one.code), int(one.count)
+            key, count = (short(one.source), short(one.code)), int(one.count)
+            if key not in counts and len(counts) >= MOST_REFUSALS:
+                key = ("", "others")
             before = counts.get(key, 0)
             counts[key] = count
             new = count - before if count >= before else count

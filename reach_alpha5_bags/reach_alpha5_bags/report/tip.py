@@ -23,6 +23,10 @@ FIRST_RESOLUTION = 0.001
 """[m]. Also what counts as a step of the tip: below it positions are noise."""
 
 
+FARTHEST = 1000.0
+"""[m] from the drone. What is farther is no place of a tip, and nothing that can be drawn."""
+
+
 class Tip:
     """The path of the tip, from `gripper_tel`."""
 
@@ -46,7 +50,7 @@ class Tip:
         self.heard += 1
         end = telemetry.gripper.end_position
         point = (at, float(end.x), float(end.y), float(end.z))
-        known = all(map(math.isfinite, point))
+        known = math.isfinite(at) and all(abs(value) < FARTHEST for value in point[1:])
         if not known or abs(at - self._last) > LONGEST_STEP:
             self._break()
         if not known:

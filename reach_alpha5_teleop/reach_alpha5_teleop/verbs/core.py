@@ -163,6 +163,8 @@ class VerbsCore:
         """Take a call of the verb `name`; it is answered by its `number`."""
         out = self._end_motion() + self._end_call(False, f"{name} was called")
         self._armed = False
+        if why := self._hindrance():
+            return [*out, Answer(number, False, why)]
         self._asked = Asked(number, name, now)
         self._refused_before = self._view.refusals
         return out + self._go_on(now)
@@ -171,14 +173,16 @@ class VerbsCore:
         """End whatever runs, and say so."""
         out = self._end_motion() + self._end_call(False, "stopped")
         self._armed = False
-        return [*(out or [Say(STILL)]), Answer(number, True, "stopped")]
+        said = [] if any(isinstance(each, Say) for each in out) else [Say(STILL)]
+        theirs = self._view.owner not in ("", self._config.source)
+        told = f"nothing of ours runs; {self._hindrance()}" if theirs else "stopped"
+        return [*out, *said, Answer(number, not theirs, told)]
 
     def on_arbiter(self, view: ArbiterView, now: float) -> list[Output]:
         """Take what the arbiter says."""
         self._view, self._view_at = view, now
-        if view.latched or view.owner not in ("", self._config.source):
+        if why := self._hindrance():
             self._armed = False
-            why = view.latched or f"{view.owner} has the arm"
             return self._end_motion() + self._end_call(False, why)
         asked = self._asked
         if asked is not None and view.refusals > self._refused_before:
@@ -221,9 +225,19 @@ class VerbsCore:
 
     # ---- within --------------------------------------------------------------------------------
 
+    def _hindrance(self) -> str:
+        """Return why nothing of ours may move, for people; empty = nothing is known against it."""
+        view = self._view
+        if view.latched:
+            return f"{view.latched}; find out why, then call reset"
+        theirs = view.owner not in ("", self._config.source)
+        return f"{view.owner} has the arm" if theirs else ""
+
     def _go_on(self, now: float) -> list[Output]:
         """Say what is due: the command of a verb, or the neutral one that the arbiter wants."""
         asked, view = self._asked, self._view
+        if now - self._view_at >= LISTEN_TIME:  # what it said then is no word of now
+            return []
         if view.waits_for_neutral and (asked is not None or self._armed) and not self._moving:
             if now - self._neutral_at < NEUTRAL_RETRY:
                 return []

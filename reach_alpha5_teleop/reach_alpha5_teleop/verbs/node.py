@@ -21,6 +21,7 @@ from std_srvs.srv import Trigger
 from reach_alpha5_common import messages
 from reach_alpha5_common.freshness import Freshness
 from reach_alpha5_common.node_life import declare, run
+from reach_alpha5_common.parameters import ParameterError
 from reach_alpha5_msgs.msg import ArbiterState, ArmState, GripperTel
 from reach_alpha5_teleop.verbs import core
 from reach_alpha5_teleop.verbs.parameters import PARAMETERS
@@ -28,10 +29,11 @@ from reach_alpha5_teleop.verbs.progress import ArmView
 from reach_alpha5_teleop.verbs.table import VERBS
 from reach_alpha5_teleop.voice import RELIABLE, Voice
 
-LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+LATCHED = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+"""Deep: a latch that was set and reset since is seen, too."""
 
-JAWS = 4
-"""Place of the jaws among the joints."""
+JAWS_PLACE = 4
+"""Of the jaws among the joints."""
 
 
 class VerbsNode(Node):
@@ -46,6 +48,11 @@ class VerbsNode(Node):
         super().__init__("verbs")
         values = declare(self, PARAMETERS)
         self._source: str = values["source"]
+        if values["heartbeat_period"] > values["command_lifetime"] / 3.0:
+            raise ParameterError(
+                "heartbeat_period must be a third of command_lifetime at most: what a verb says "
+                "is said again before it ends"
+            )
         self._voice = Voice(self, self._source, twists=True)
         self._core = core.VerbsCore(
             core.VerbsConfig(
@@ -111,7 +118,8 @@ class VerbsNode(Node):
         self._do(self._core.on_twist(twist, stamp, time.monotonic(), objection))
 
     def _on_twists_matched(self, info: QoSSubscriptionMatchedInfo) -> None:
-        if info.current_count == 0:
+        # Of two, nobody knows which one moved the arm.
+        if info.current_count_change < 0:
             self._do(self._core.on_twists_gone())
 
     async def _on_call(
@@ -163,13 +171,13 @@ class VerbsNode(Node):
             return
         # The driver publishes it right behind the `arm_state` of the same moment.
         arm, gripper = self._arm, message.gripper
-        jaws = arm.joints[JAWS].velocity if len(arm.joints) > JAWS else float("nan")
+        jaws = arm.joints[JAWS_PLACE].velocity if len(arm.joints) > JAWS_PLACE else float("nan")
         view = ArmView(
             obeys=arm.stream_open,
             moving_to=gripper.moving_to.pose,
             held_back_by=tuple(arm.blocked_by),
             holding=gripper.holding,
-            jaws_at_limit=bool(gripper.joint_at_limit[JAWS]),
+            jaws_at_limit=bool(gripper.joint_at_limit[JAWS_PLACE]),
             jaw_speed=abs(jaws),
         )
         self._do(self._core.on_arm(view, time.monotonic()))

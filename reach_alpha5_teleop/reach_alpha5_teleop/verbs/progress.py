@@ -56,7 +56,7 @@ class Progress:
     Attributes:
         verb: what runs.
         began_at: when it was first said.
-        has_begun: the arm has said that it moves towards the pose.
+        has_begun: the arm has said that it moves towards the pose, or the jaws have moved.
         held_since: since when something holds it back; None = nothing does.
         resting_since: since when the jaws do not move; None = they do.
     """
@@ -74,12 +74,14 @@ class Progress:
         return (self._of_arm if self.verb.part is Part.ARM else self._of_jaws)(arm, now)
 
     def _of_arm(self, arm: ArmView, now: float) -> Progress | Outcome:
+        # An arm that is held back does not move towards the pose either: it is not there.
         moves = arm.moving_to == self.verb.command.known_pose.pose
-        if not moves and (self.has_begun or now - self.began_at >= BEGIN_TIME):
-            return Outcome(True, "there")
         held_since = (self.held_since or now) if arm.held_back_by else None
-        if held_since is not None and now - held_since >= STUCK_TIME:
-            return Outcome(False, f"held back by {', '.join(arm.held_back_by)}")
+        if held_since is not None:
+            if now - held_since >= STUCK_TIME:
+                return Outcome(False, f"held back by {', '.join(arm.held_back_by)}")
+        elif not moves and (self.has_begun or now - self.began_at >= BEGIN_TIME):
+            return Outcome(True, "there")
         return replace(self, has_begun=self.has_begun or moves, held_since=held_since)
 
     def _of_jaws(self, arm: ArmView, now: float) -> Progress | Outcome:
@@ -87,11 +89,12 @@ class Progress:
             return Outcome(True, "the jaws hold something")
         if arm.jaws_at_limit:
             return Outcome(True, "the jaws are at their end")
+        begun = self.has_begun or arm.jaw_speed >= LEAST_JAW_SPEED
         # NaN is no speed that is known to be small.
         resting_since = (self.resting_since or now) if arm.jaw_speed < LEAST_JAW_SPEED else None
         if resting_since is not None and now - resting_since >= REST_TIME:
-            return Outcome(True, "the jaws go no further")
-        return replace(self, resting_since=resting_since)
+            return Outcome(begun, "the jaws go no further" if begun else "the jaws did not move")
+        return replace(self, has_begun=begun, resting_since=resting_since)
 
 
 @dataclass(frozen=True, slots=True)
