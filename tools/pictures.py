@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Make the pictures of the README: the real stack on the simulated arm, as a browser shows it.
+"""Make the pictures of the README: what a browser shows of the real stack, and of the sample dive.
 
 One row of `PICTURES` a picture. Needs chromium and chromedriver; no display.
 """
@@ -7,41 +7,65 @@ One row of `PICTURES` a picture. Needs chromium and chromedriver; no display.
 from __future__ import annotations
 
 import argparse
+import math
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+from geometry_msgs.msg import Point, Pose
 from pad import Pad
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.support.ui import WebDriverWait
 from stack import Client, Stack, await_ready
 
-IMAGES = Path(__file__).resolve().parents[1] / "docs" / "images"
-SIZE = (1280, 720)
-PATIENCE = 60.0
+from reach_alpha5_bags.report import cli, picture
+from reach_alpha5_msgs.msg import Obstacle
+from reach_alpha5_msgs.srv import AddObstacles
+
+ROOT = Path(__file__).resolve().parents[1]
+IMAGES = ROOT / "docs" / "images"
+WIDTH, HEIGHT = 1400, 900
+"""Of the picture of the arm [pixels]."""
+
+PATIENCE = 90.0
 """Longest time [s] that anything is waited for."""
 
-OPTIONS = (
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--enable-unsafe-swiftshader",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--window-size={},{}".format(*SIZE),
+OBSTACLES = (
+    ("hull", Obstacle.BOX, (0.4, 0.3, 0.2), (-0.18, 0.0, -0.05)),
+    ("rack", Obstacle.CYLINDER, (0.5, 0.03), (0.42, 0.24, -0.1)),
+    ("stone", Obstacle.SPHERE, (0.07,), (0.5, 0.12, -0.32)),
 )
+"""Name, type, dimensions [m], and place on `base_link` [m]."""
+
+LEGS = (
+    ({"left_y": 0.5, "right_y": 0.3}, 0.05),
+    ({"left_y": 0.2, "left_x": 0.5, "right_y": 0.3}, 0.04),
+)
+"""How the sticks are held, and how far [m] the tip goes before the next; the last one is held."""
+
+ON_SCREEN = """
+const done = arguments[arguments.length - 1];
+requestAnimationFrame(() => requestAnimationFrame(() => done()));
+"""
+"""Ends when what the page has by now has been drawn."""
+
+NO_NOTES = """
+const style = document.createElement('style');
+style.textContent = '.mantine-Notification-root { display: none }';
+document.head.append(style);
+"""
+"""Hides the note that this machine draws without a graphics card."""
 
 
-def browser() -> webdriver.Chrome:
-    """Return a browser without a screen.
+@contextmanager
+def browser() -> Iterator[webdriver.Chrome]:
+    """Open a browser without a screen.
 
     Raises:
         SystemExit: it is not installed.
@@ -51,56 +75,105 @@ def browser() -> webdriver.Chrome:
         sys.exit("chromium or chromedriver is missing: apt-get install chromium chromium-driver")
     options = webdriver.ChromeOptions()
     options.binary_location = chromium
-    for option in OPTIONS:
+    for option in (*picture.QUIET, "--enable-unsafe-swiftshader"):
         options.add_argument(option)
-    return webdriver.Chrome(options=options, service=Service(driver))
+    window = webdriver.Chrome(options=options, service=Service(driver))
+    try:
+        window.set_script_timeout(PATIENCE)
+        # Of the page; the size of a window has the browser's bars in it.
+        size = {"width": WIDTH, "height": HEIGHT, "deviceScaleFactor": 1, "mobile": False}
+        window.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        yield window
+    finally:
+        window.quit()
+
+
+@contextmanager
+def served(stack: Stack) -> Iterator[str]:
+    """Run `alpha5-view` and give the address of its page."""
+    with subprocess.Popen(
+        ["alpha5-view", "--no-open", "--port", "0"],
+        env=dict(stack.environment),
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            assert process.stdout is not None
+            found = (re.search(r"seen at (\S+)", line) for line in process.stdout)
+            url = next((match[1] for match in found if match), None)
+            if url is None:
+                sys.exit("alpha5-view ended at once")
+            yield url
+        finally:
+            process.terminate()
 
 
 def view(output: Path) -> None:
-    """Take the page of `alpha5-view` while a pad moves the simulated arm."""
+    """Take the page of `alpha5-view` while a pad moves the simulated arm among obstacles."""
     with (
         tempfile.TemporaryDirectory(prefix="alpha5_picture_") as folder,
         Stack(Path(folder)) as stack,
+        served(stack) as url,
+        browser() as window,
     ):
         client = Client(stack.domain.number)
-        page = subprocess.Popen(
-            ["alpha5-view", "--no-open", "--port", "0"],
-            env=dict(stack.environment),
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        window = browser()
+        pad = Pad(client)
         try:
-            await_ready(client)
-            assert page.stdout is not None
-            url = next(m[1] for line in page.stdout if (m := re.search(r"seen at (\S+)", line)))
+            await_ready(client, PATIENCE)
+            answer = client.ask(AddObstacles, "add_obstacles", _obstacles())
+            if not answer.success:
+                sys.exit(f"the obstacles were refused: {answer.message}")
             window.get(url)
-            pad = Pad(client)
-            try:
-                pad.set(lb=1)
-                time.sleep(1.0)  # as a person would
-                pad.set(left_y=0.6, right_y=0.4)
-                WebDriverWait(window, PATIENCE).until(
-                    lambda w: "JOGGING" in w.find_element("id", "alpha5-status").text
+            window.execute_script(NO_NOTES)
+            _wait_for_words(window, "owner:")
+            window.execute_async_script(ON_SCREEN)
+            pad.set(lb=1)
+            for sticks, way in LEGS:
+                begin = _tip(client)
+                pad.set(**sticks)
+                client.wait_for(
+                    lambda begin=begin, way=way: math.dist(begin, _tip(client)) > way,
+                    PATIENCE,
+                    f"the tip goes {way} m",
                 )
-                # New things fade in, the trail grows, and the note about software rendering goes.
-                time.sleep(12.0)
-                for close in window.find_elements(
-                    "css selector", ".mantine-Notification-closeButton"
-                ):
-                    close.click()
-                time.sleep(1.0)
-                window.save_screenshot(str(output))
-            finally:
-                pad.unplug()
+            _wait_for_words(window, "JOGGING")
+            window.execute_async_script(ON_SCREEN)
+            window.save_screenshot(str(output))
         finally:
-            window.quit()
-            page.terminate()
-            page.wait()
+            pad.unplug()
             client.close()
 
 
-PICTURES: dict[str, Callable[[Path], None]] = {"view.png": view}
+def report(output: Path) -> None:
+    """Take the page that `alpha5-report` makes of the sample dive."""
+    with tempfile.TemporaryDirectory(prefix="alpha5_picture_") as folder:
+        page = Path(folder) / "sample_dive.html"
+        if cli.main([str(ROOT / "examples" / "sample_dive"), "-o", str(page)]) != cli.WRITTEN:
+            sys.exit("there is no report of the sample dive")
+        picture.take(page, output)
+
+
+def _obstacles() -> AddObstacles.Request:
+    request = AddObstacles.Request()
+    for name, kind, dimensions, (x, y, z) in OBSTACLES:
+        pose = Pose(position=Point(x=x, y=y, z=z))
+        request.obstacles.append(
+            Obstacle(name=name, frame_id="base_link", type=kind, dimensions=dimensions, pose=pose)
+        )
+    return request
+
+
+def _tip(client: Client) -> tuple[float, float, float]:
+    tip = client.last("gripper_tel").gripper.end_position
+    return tip.x, tip.y, tip.z
+
+
+def _wait_for_words(window: webdriver.Chrome, words: str) -> None:
+    script = "return document.getElementById('alpha5-status')?.innerText ?? ''"
+    WebDriverWait(window, PATIENCE).until(lambda w: words in w.execute_script(script))
+
+
+PICTURES: dict[str, Callable[[Path], None]] = {"view.png": view, "report.png": report}
 """What makes each file of docs/images."""
 
 

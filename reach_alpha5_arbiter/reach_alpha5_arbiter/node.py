@@ -294,7 +294,7 @@ class ArbiterNode(Node):
 
 def main() -> int:
     """Run the node until it is told to leave."""
-    return run(ArbiterNode)
+    return run(ArbiterNode, before_others=True)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """A node as ours are, for test_node_life: says that it is up, and says goodbye on its way out."""
 
 import gc
+import os
 import sys
 
 from rclpy.node import Node
@@ -36,9 +37,10 @@ class Program(Node):
     def close(self) -> None:
         """Say goodbye, and wait until whoever listens has it."""
         print(f"spared {gc.get_freeze_count()}", file=sys.stderr)
+        print(f"priority {os.getpriority(os.PRIO_PROCESS, 0)}", file=sys.stderr)
         self.said.publish(String(data="down"))
         self.said.wait_for_all_acked()
 
 
 if __name__ == "__main__":
-    sys.exit(run(Program))
+    sys.exit(run(Program, before_others=True))

@@ -1,5 +1,6 @@
 """Real processes and real signals: what a node says on its way out has to arrive."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -14,16 +15,25 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 
+from reach_alpha5_common.node_life import PRIORITY
+
 PROGRAM = Path(__file__).with_name("node_life_program.py")
 DEADLINE = 60.0
 """Longest wait [s]: far beyond what it takes, so that only a fault meets it."""
 
 
+def may_go_before_others() -> bool:
+    """Whether a process of ours may have a higher priority than the usual one."""
+    ask = f"import os; os.setpriority(os.PRIO_PROCESS, 0, {PRIORITY})"
+    return subprocess.run([sys.executable, "-c", ask], stderr=subprocess.DEVNULL).returncode == 0
+
+
 @contextmanager
-def program(*arguments: str) -> Iterator[subprocess.Popen[str]]:
+def program(*arguments: str, niceness: int | None = None) -> Iterator[subprocess.Popen[str]]:
     """Run the program, and leave none of it behind."""
+    given = [] if niceness is None else ["nice", "-n", str(niceness - os.nice(0))]
     process = subprocess.Popen(
-        [sys.executable, str(PROGRAM), "--ros-args", *arguments],
+        [*given, sys.executable, str(PROGRAM), "--ros-args", *arguments],
         stderr=subprocess.PIPE,
         text=True,
     )
@@ -158,3 +168,18 @@ def test_a_parameter_file_that_is_no_yaml_is_refused_without_a_traceback(tmp_pat
     assert process.returncode == 2
     assert "cannot start" in said
     assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("given", [0, 19])
+def test_who_moves_an_arm_goes_before_others_unless_a_priority_was_given(
+    listener: Listener, given: int
+) -> None:
+    allowed = may_go_before_others()
+    if given < os.nice(0) and not allowed:
+        pytest.skip("this test itself was given a priority, and may not take another one back")
+    with program(niceness=given) as process:
+        listener.wait_until_up()
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=DEADLINE)
+    expected = PRIORITY if allowed and given == 0 else given
+    assert f"priority {expected}\n" in said

@@ -362,7 +362,7 @@ def _received(info: MessageInfo) -> float:
 def main() -> int:
     """Run the node."""
     sys.setswitchinterval(SWITCH_INTERVAL)
-    return run(DriverNode)
+    return run(DriverNode, before_others=True)
 
 
 if __name__ == "__main__":

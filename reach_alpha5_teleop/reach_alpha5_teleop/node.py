@@ -247,7 +247,7 @@ def _core(
 
 def main() -> int:
     """Run the node until it is told to leave."""
-    return run(TeleopNode)
+    return run(TeleopNode, before_others=True)
 
 
 if __name__ == "__main__":

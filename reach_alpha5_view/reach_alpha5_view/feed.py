@@ -33,6 +33,7 @@ class Feed:
         description: str = "",
         mesh_folder: str = "",
         on_standing: Callable[[], None] = lambda: None,
+        on_arm: Callable[[ArmState], None] = lambda _: None,
     ) -> None:
         """Subscribe on `node`.
 
@@ -43,6 +44,7 @@ class Feed:
                 `robot_description`.
             mesh_folder: where mesh files with a relative path are; empty: nowhere.
             on_standing: is called when the description or the obstacles have changed.
+            on_arm: is called with each `arm_state`, for what the scene does not show.
 
         Raises:
             ModelError: the description that was given is not that of this arm.
@@ -51,6 +53,7 @@ class Feed:
         self._scene = scene
         self._hulls = HullStore(mesh_folder)
         self._on_standing = on_standing
+        self._also_on_arm = on_arm
         if description:
             scene.set_description(description)
         else:
@@ -82,6 +85,7 @@ class Feed:
 
     def _on_arm(self, message: ArmState) -> None:
         self._scene.update_arm(translate.arm_status(message), time.monotonic())
+        self._also_on_arm(message)
 
     def _on_telemetry(self, message: GripperTel) -> None:
         self._scene.update_telemetry(translate.telemetry(message), time.monotonic())

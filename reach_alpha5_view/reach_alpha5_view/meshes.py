@@ -5,6 +5,7 @@ What is drawn is what the driver keeps clear of: the convex hull of a file's ver
 
 from __future__ import annotations
 
+import os
 import stat
 from collections.abc import Iterable
 from pathlib import Path
@@ -53,7 +54,7 @@ class HullStore:
         return named, tuple(problems)
 
     def _hull(self, mesh: Mesh) -> Hull:
-        path = Path(mesh.file).expanduser()
+        path = Path(os.path.expanduser(mesh.file))  # which leaves the ~ of nobody as it is
         if not path.is_absolute():
             if self._folder is None:
                 raise ObstacleError(f"{mesh.file}: set `mesh_folder` to where it is")

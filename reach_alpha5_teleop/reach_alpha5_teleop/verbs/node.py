@@ -200,7 +200,7 @@ def _answered(response: Trigger.Response, answer: core.Answer | None) -> Trigger
 
 def main() -> int:
     """Run the node until it is told to leave."""
-    return run(VerbsNode)
+    return run(VerbsNode, before_others=True)
 
 
 if __name__ == "__main__":

@@ -39,7 +39,6 @@ SHOWN_AXES = ("base_link", "arm_base", "tool")
 STALE_COLOUR = GREY
 """Of an arm of which nothing new is heard."""
 
-
 BACKGROUND = (74, 88, 102)
 """0 to 255: red, green, blue. On it one sees the arm, which is black, and lines that are white."""
 
@@ -128,12 +127,17 @@ class ViewNode(Node):
         self._heard = -float("inf")
         self._slow_due = 0.0
         self._set_description(description, origin)
-        Feed(self, self._scene, description if is_fixed else "", on_standing=self._draw_soon)
+        Feed(
+            self,
+            self._scene,
+            description if is_fixed else "",
+            on_standing=self._draw_soon,
+            on_arm=self._on_arm,
+        )
         if not is_fixed:
             self._scene.set_description(description)
             self.create_subscription(String, "robot_description", self._on_description, STANDING)
         self.create_subscription(JointState, "joint_states", self._on_joints, NEWEST)
-        self.create_subscription(ArmState, "arm_state", self._on_arm, NEWEST)
         # Steady, so that neither a clock that is set nor simulated time holds the picture up.
         self.create_timer(1.0 / RATE, self._on_tick, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
@@ -203,6 +207,7 @@ def _furnish(server: viser.ViserServer) -> None:
     scene = server.scene
     scene.set_up_direction("+z")
     scene.world_axes.visible = False
+    scene.configure_default_lights(cast_shadow=False)  # costly where there is no graphics card
     scene.set_background_image(np.full((2, 2, 3), BACKGROUND, dtype=np.uint8), format="png")
     scene.add_grid(
         "/grid",
@@ -213,8 +218,8 @@ def _furnish(server: viser.ViserServer) -> None:
         section_color=(112, 126, 140),
         position=(0.0, 0.0, -0.3),
     )
-    server.initial_camera.position = (0.75, -0.75, 0.4)
-    server.initial_camera.look_at = (0.2, 0.0, 0.0)
+    server.initial_camera.position = (0.62, -0.52, 0.22)
+    server.initial_camera.look_at = (0.2, 0.0, -0.06)
     server.gui.configure_theme(
         dark_mode=True,
         show_logo=False,

@@ -27,6 +27,7 @@ from reach_alpha5_view.scene.geometry import finite, moved
 from reach_alpha5_view.scene.palette import CYAN
 from reach_alpha5_view.scene.shapes import Kind, Point, Shape
 from reach_alpha5_view.scene.states import Telemetry
+from reach_alpha5_view.scene.words import plain
 
 COMMANDED = "commanded"
 
@@ -169,7 +170,7 @@ class _Pen:
         if said:
             above = moved(self._tip, (0.0, 0.0, -1.0), _ABOVE)
             height = (0.0, 0.0, self._config.text_height)
-            yield self._shape(WORDS, Kind.TEXT, height, position=above, text=said)
+            yield self._shape(WORDS, Kind.TEXT, height, position=above, text=plain(said))
 
     def _shape(
         self,

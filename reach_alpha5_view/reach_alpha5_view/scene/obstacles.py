@@ -10,6 +10,7 @@ from reach_alpha5_view.scene.geometry import moved, rotated
 from reach_alpha5_view.scene.palette import ORANGE, SAND, WHITE, faded
 from reach_alpha5_view.scene.shapes import Kind, Point, Shape
 from reach_alpha5_view.scene.states import Hull, Obstacle
+from reach_alpha5_view.scene.words import plain
 
 OBSTACLES = "obstacles"
 NAMES = "obstacle names"
@@ -88,8 +89,8 @@ def _body(
 
 
 def _label(obstacle: Obstacle, drawn: bool) -> Iterator[str]:
-    yield obstacle.name
+    yield plain(obstacle.name)
     if obstacle.allow:
-        yield f"may touch {', '.join(obstacle.allow)}"
+        yield plain(f"may touch {', '.join(obstacle.allow)}")
     if not drawn and isinstance(obstacle.body, Mesh):
-        yield f"not drawn: {obstacle.body.file} cannot be read on this machine"
+        yield plain(f"not drawn: {obstacle.body.file} cannot be read on this machine")
