@@ -4,25 +4,38 @@
 Needs the Python package `rosbags` and nothing else: no ROS, and nothing of these packages. The
 messages are read by the definitions that the bag carries.
 
-    pip install rosbags
-    python3 examples/analyse_dive.py examples/sample_dive
+    python3 -m venv dive && dive/bin/pip install rosbags
+    dive/bin/python3 examples/analyse_dive.py examples/sample_dive
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+import os
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rosbags.highlevel import AnyReader
+try:
+    from rosbags.highlevel import AnyReader, AnyReaderError
+except ModuleNotFoundError as error:
+    raise SystemExit(
+        f"there is no Python package {error.name!r} here. Either install it:\n"
+        "  python3 -m venv dive && dive/bin/pip install rosbags\n"
+        "  dive/bin/python3 examples/analyse_dive.py BAG\n"
+        "or use that of the workspace:\n"
+        "  tools/run python3 examples/analyse_dive.py BAG"
+    ) from None
 
 ARBITER_STATE = "reach_alpha5_msgs/msg/ArbiterState"
 WANTED = ("arbiter_state", "arm_state", "gripper_tel", "driver_command", "joy", "estop")
 LONGEST_STEP = 0.05
 """Way of the tip [m] between two reports that no arm makes: there the measurement began anew."""
+CUT = """
+If it was cut off (no power, no room), tools/run alpha5-report BAG reads what is whole in it."""
 
 
 @dataclass
@@ -81,11 +94,8 @@ class Reader:
             if refusal.code:
                 known = dive.refusals.get((refusal.source, refusal.code))
                 first = at if known is None else known[0]
-                dive.refusals[refusal.source, refusal.code] = [
-                    first,
-                    refusal.count,
-                    refusal.reason,
-                ]
+                seen = (first, refusal.count, refusal.reason)
+                dive.refusals[refusal.source, refusal.code] = seen
 
     def _arm_state(self, state: Any, at: float) -> None:
         dive = self.dive
@@ -129,10 +139,11 @@ def read(path: Path, namespace: str | None = None) -> Dive:
             if not namespaces:
                 raise SystemExit(f"{path}: there is no topic of the type {ARBITER_STATE} in it")
             namespace = namespaces[0]
+        namespace = f"/{namespace.strip('/')}".rstrip("/")
         names = {f"{namespace}/{topic}": topic for topic in WANTED}
         wanted = [c for c in bag.connections if c.topic in names]
         if not wanted:
-            raise SystemExit(f"{path}: there is no arm in {namespace}")
+            raise SystemExit(f"{path}: there is no arm in {namespace or '/'}")
         for connection, stamp, data in bag.messages(connections=wanted):
             message = bag.deserialize(data, connection.msgtype)
             reader.hear(names[connection.topic], message, (stamp - bag.start_time) * 1e-9, stamp)
@@ -187,9 +198,19 @@ def main() -> int:
     """Print what happened."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("bag", type=Path)
-    parser.add_argument("--namespace", help="of the arm, as /alpha5; default: the first one")
+    parser.add_argument("--namespace", help="of the arm, as alpha5; default: the first one")
     options = parser.parse_args()
-    print("\n".join(lines(read(options.bag, options.namespace))))
+    if not options.bag.exists():
+        raise SystemExit(f"{options.bag}: there is no such bag")
+    try:
+        dive = read(options.bag, options.namespace)
+    except (AnyReaderError, OSError) as error:
+        raise SystemExit(f"{options.bag} cannot be read: {error}{CUT}") from None
+    try:
+        print("\n".join(lines(dive)), flush=True)
+    except BrokenPipeError:  # a reader such as `head` has had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
     return 0
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import bisect
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -50,6 +50,20 @@ class Finding:
 
     ok: bool
     seen: str
+    is_judged: bool = True
+    """False: the arm could not do it, since a fault was latched."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A fault that the arbiter latched while the session was played, CLOCK_MONOTONIC [ns]."""
+
+    causes: tuple[str, ...]
+    begin: int
+    end: int | None
+    """When it was reset; None: it never was."""
+    load: float
+    """Load average of the machine over the last minute when it latched."""
 
 
 class Evidence:
@@ -255,12 +269,32 @@ EXPECTED: Mapping[str, tuple[str, Check]] = {
 """Phase to (what must happen in words, the check)."""
 
 
-def judge(evidence: Evidence, windows: list[Window]) -> list[tuple[Window, str, Finding]]:
-    """Judge every phase; one that was not played, or that nobody expects, is a failure."""
+def _under(faults: Sequence[Fault], window: Window) -> Finding | None:
+    """Return what there is to say of a phase in which a fault was latched; None: nothing."""
+    for fault in faults:
+        causes = ", ".join(fault.causes)
+        if window.begin <= fault.begin < window.end:
+            return Finding(False, f"FAULT latched: {causes}")
+        # The phase in which it is reset is judged again.
+        if fault.begin < window.begin and (fault.end is None or fault.end >= window.end):
+            return Finding(False, f"after the fault: {causes}", is_judged=False)
+    return None
+
+
+def judge(
+    evidence: Evidence, windows: list[Window], faults: Sequence[Fault] = ()
+) -> list[tuple[Window, str, Finding]]:
+    """Judge every phase; one that was not played, or that nobody expects, is a failure.
+
+    So is one in which a fault latched. Those after it, up to the reset, are not judged, and not
+    ok either.
+    """
     rows = []
     for window in windows:
         words, check = EXPECTED.get(window.phase, ("(not expected)", None))
-        finding = check(evidence, window) if check else Finding(False, "not in the table")
+        finding = Finding(False, "not in the table")
+        if check:
+            finding = _under(faults, window) or check(evidence, window)
         rows.append((window, words, finding))
     played = {window.phase for window in windows}
     for phase, (words, _) in EXPECTED.items():

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Make the pictures of the README: what a browser shows of the real stack, and of the sample dive.
+"""Make the pictures of the README: what a browser shows of the sample dive.
 
 One row of `PICTURES` a picture. Needs chromium and chromedriver; no display.
 """
@@ -7,7 +7,7 @@ One row of `PICTURES` a picture. Needs chromium and chromedriver; no display.
 from __future__ import annotations
 
 import argparse
-import math
+import os
 import re
 import shutil
 import subprocess
@@ -17,16 +17,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from geometry_msgs.msg import Point, Pose
-from pad import Pad
+from domain import Domain
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.support.ui import WebDriverWait
-from stack import Client, Stack, await_ready
 
 from reach_alpha5_bags.report import cli, picture
-from reach_alpha5_msgs.msg import Obstacle
-from reach_alpha5_msgs.srv import AddObstacles
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"
@@ -35,19 +31,6 @@ WIDTH, HEIGHT = 1400, 900
 
 PATIENCE = 90.0
 """Longest time [s] that anything is waited for."""
-
-OBSTACLES = (
-    ("hull", Obstacle.BOX, (0.4, 0.3, 0.2), (-0.18, 0.0, -0.05)),
-    ("rack", Obstacle.CYLINDER, (0.5, 0.03), (0.42, 0.24, -0.1)),
-    ("stone", Obstacle.SPHERE, (0.07,), (0.5, 0.12, -0.32)),
-)
-"""Name, type, dimensions [m], and place on `base_link` [m]."""
-
-LEGS = (
-    ({"left_y": 0.5, "right_y": 0.3}, 0.05),
-    ({"left_y": 0.2, "left_x": 0.5, "right_y": 0.3}, 0.04),
-)
-"""How the sticks are held, and how far [m] the tip goes before the next; the last one is held."""
 
 ON_SCREEN = """
 const done = arguments[arguments.length - 1];
@@ -89,11 +72,11 @@ def browser() -> Iterator[webdriver.Chrome]:
 
 
 @contextmanager
-def served(stack: Stack) -> Iterator[str]:
+def served(environment: dict[str, str]) -> Iterator[str]:
     """Run `alpha5-view` and give the address of its page."""
     with subprocess.Popen(
         ["alpha5-view", "--no-open", "--port", "0"],
-        env=dict(stack.environment),
+        env=environment,
         stdout=subprocess.PIPE,
         text=True,
     ) as process:
@@ -109,39 +92,23 @@ def served(stack: Stack) -> Iterator[str]:
 
 
 def view(output: Path) -> None:
-    """Take the page of `alpha5-view` while a pad moves the simulated arm among obstacles."""
-    with (
-        tempfile.TemporaryDirectory(prefix="alpha5_picture_") as folder,
-        Stack(Path(folder)) as stack,
-        served(stack) as url,
-        browser() as window,
-    ):
-        client = Client(stack.domain.number)
-        pad = Pad(client)
-        try:
-            await_ready(client, PATIENCE)
-            answer = client.ask(AddObstacles, "add_obstacles", _obstacles())
-            if not answer.success:
-                sys.exit(f"the obstacles were refused: {answer.message}")
+    """Take the page of `alpha5-view` while the sample dive is played."""
+    domain = Domain()
+    environment = {**os.environ, "ROS_DOMAIN_ID": str(domain.number)}
+    play = ["alpha5-play", str(ROOT / "examples" / "sample_dive"), "--loop"]
+    try:
+        with served(environment) as url, browser() as window:
             window.get(url)
             window.execute_script(NO_NOTES)
-            _wait_for_words(window, "owner:")
-            window.execute_async_script(ON_SCREEN)
-            pad.set(lb=1)
-            for sticks, way in LEGS:
-                begin = _tip(client)
-                pad.set(**sticks)
-                client.wait_for(
-                    lambda begin=begin, way=way: math.dist(begin, _tip(client)) > way,
-                    PATIENCE,
-                    f"the tip goes {way} m",
-                )
-            _wait_for_words(window, "JOGGING")
-            window.execute_async_script(ON_SCREEN)
-            window.save_screenshot(str(output))
-        finally:
-            pad.unplug()
-            client.close()
+            with subprocess.Popen(play, env=environment, stdout=subprocess.DEVNULL) as player:
+                try:
+                    _wait_for_words(window, "JOGGING")
+                    window.execute_async_script(ON_SCREEN)
+                    window.save_screenshot(str(output))
+                finally:
+                    player.terminate()
+    finally:
+        domain.release()
 
 
 def report(output: Path) -> None:
@@ -151,21 +118,6 @@ def report(output: Path) -> None:
         if cli.main([str(ROOT / "examples" / "sample_dive"), "-o", str(page)]) != cli.WRITTEN:
             sys.exit("there is no report of the sample dive")
         picture.take(page, output)
-
-
-def _obstacles() -> AddObstacles.Request:
-    request = AddObstacles.Request()
-    for name, kind, dimensions, (x, y, z) in OBSTACLES:
-        pose = Pose(position=Point(x=x, y=y, z=z))
-        request.obstacles.append(
-            Obstacle(name=name, frame_id="base_link", type=kind, dimensions=dimensions, pose=pose)
-        )
-    return request
-
-
-def _tip(client: Client) -> tuple[float, float, float]:
-    tip = client.last("gripper_tel").gripper.end_position
-    return tip.x, tip.y, tip.z
 
 
 def _wait_for_words(window: webdriver.Chrome, words: str) -> None:

@@ -114,6 +114,21 @@ def test_the_command_of_rosbag2_has_all_of_the_profile(
         assert yaml.safe_load(file)["compression"] == "Zstd"
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["left", "right"],
+        ["--namespace", "left", "--namespace", "/right"],
+        ["left", "--namespace", "right"],
+    ],
+)
+def test_an_arm_is_named_with_the_option_of_the_other_commands_too(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*words, "--print-qos"]) == 0
+    assert yaml.safe_load(capsys.readouterr().out) == selection("left", "right").overrides()
+
+
 def test_further_topics_are_recorded_when_they_are_named(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -73,3 +73,47 @@ def test_the_sample_dive_is_whole_small_and_holds_what_the_profile_wants() -> No
         messages = [bag.message(recorded) for recorded in bag.read(list(bag.topics))]
         assert None not in messages
         assert bag.damage == []
+
+
+def test_the_namespace_is_named_with_or_without_a_slash() -> None:
+    told = analysed(str(DIVE)).stdout
+    assert analysed(str(DIVE), "--namespace", "alpha5").stdout == told
+    assert analysed(str(DIVE), "--namespace", "/alpha5/").stdout == told
+    assert "no arm in /other" in analysed(str(DIVE), "--namespace", "other").stderr
+
+
+def test_a_bag_that_is_not_there_or_was_cut_off_is_told_without_a_traceback(
+    tmp_path: Path,
+) -> None:
+    absent = analysed(str(tmp_path / "none"))
+    assert absent.returncode == 1 and absent.stderr.endswith("none: there is no such bag\n")
+    (whole,) = DIVE.glob("*.mcap")
+    cut = tmp_path / "cut.mcap"
+    cut.write_bytes(whole.read_bytes()[:200_000])
+    for path in (cut, tmp_path):
+        done = analysed(str(path))
+        assert done.returncode == 1 and "Traceback" not in done.stderr
+        assert f"{path} cannot be read" in done.stderr and "alpha5-report" in done.stderr
+
+
+def test_without_rosbags_it_tells_how_to_get_it() -> None:
+    done = subprocess.run(
+        [sys.executable, "-S", "-E", str(EXAMPLES / "analyse_dive.py"), str(DIVE)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    assert "-m venv" in done.stderr and "tools/run python3" in done.stderr
+
+
+def test_a_reader_that_has_had_enough_gets_no_traceback() -> None:
+    process = subprocess.Popen(
+        [sys.executable, str(EXAMPLES / "analyse_dive.py"), str(DIVE)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    process.stdout.close()
+    _, said = process.communicate()
+    assert (process.returncode, said) == (141, "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import queue
+import shlex
 import signal
 import subprocess
 import sys
@@ -218,6 +219,32 @@ def test_a_pad_that_is_played_becomes_a_profile(player, run, tmp_path):
         assert made.axes[key] == player.profile.axes[axis]
     assert [path.name for path in tmp_path.iterdir()] == ["mine.yaml"]
     assert cli.main(["check", str(tmp_path / "mine.yaml")]) == 0
+
+
+def test_the_command_that_make_tells_shows_the_profile_that_it_wrote(player, run, tmp_path):
+    path = tmp_path / "my pad.yaml"
+    made = run("make", str(path), "--namespace", player.namespace)
+    play(player, made)
+    assert made.finish() == 0, made.lines
+    (line,) = (line for line in made.lines if " is written. " in line)
+    name, *words = shlex.split(line.partition("with: ")[2])
+    assert name == "alpha5-pad"
+    shown = run(*words, "--frames", "1")
+    assert shown.until("profile my pad")
+    assert shown.finish() == 0
+
+
+@pytest.mark.parametrize(
+    ("path", "options", "words"),
+    [
+        ("mine.yaml", ["--topic", "pads/left"], "--topic pads/left --profile ./mine.yaml"),
+        ("/a/mine.yaml", ["--namespace", "ship"], "--namespace ship --profile /a/mine.yaml"),
+        ("a/mine.yaml", [], "--profile ./a/mine.yaml"),
+    ],
+)
+def test_the_command_that_make_tells_names_what_it_was_given(path, options, words):
+    given = cli._parser().parse_args(["make", path, *options])
+    assert cli._show_command(Path(path), given) == f"alpha5-pad show {words}"
 
 
 def test_the_calibrator_publishes_nothing(player, run):

@@ -11,6 +11,7 @@ from rclpy.duration import Duration
 from rclpy.event_handler import PublisherEventCallbacks, QoSPublisherMatchedInfo
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
+from rclpy.timer import Timer
 from visualization_msgs.msg import Marker, MarkerArray
 
 from reach_alpha5_common.node_life import declare, run
@@ -25,6 +26,9 @@ from reach_alpha5_view.scene.shapes import Shape
 MARKERS = QoSProfile(depth=20)
 """Reliable and volatile: what stands is said again and again, so that a late reader and a bag that
 is entered in the middle have it soon, and none gets the picture of a past moment first."""
+
+PATIENCE = 5.0
+"""Time [s] without a robot description after which that is said."""
 
 FAREWELL = 0.5
 """Longest time [s] that leaving waits until the last message is acknowledged."""
@@ -68,6 +72,11 @@ class MarkerNode(Node):
             )
         except ModelError as error:
             raise ParameterError(f"robot_description: {error}") from error
+        self._patience: Timer | None = None
+        if not values["robot_description"]:
+            self._patience = self.create_timer(
+                PATIENCE, self._on_impatient, clock=Clock(clock_type=ClockType.STEADY_TIME)
+            )
         # Steady, so that neither a clock that is set nor simulated time holds the picture up.
         self.create_timer(
             config.moving_period, self._on_tick, clock=Clock(clock_type=ClockType.STEADY_TIME)
@@ -77,6 +86,17 @@ class MarkerNode(Node):
         """Take every marker away, and wait until that is out."""
         self._markers.publish(delete_all())
         self._markers.wait_for_all_acked(Duration(seconds=FAREWELL))
+
+    def _on_impatient(self) -> None:
+        """Say once what is waited for, if it has not come."""
+        assert self._patience is not None
+        self._patience.cancel()
+        if not self._scene.has_description:
+            topic = self.resolve_topic_name("robot_description")
+            self.get_logger().warning(
+                f"no arm is drawn: waiting for {topic}, which robot_state_publisher publishes "
+                "(tf:=true in the launch files); or give the parameter robot_description"
+            )
 
     def _on_matched(self, info: QoSPublisherMatchedInfo) -> None:
         if info.current_count_change > 0:

@@ -29,6 +29,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 from reach_alpha5_common import messages
 from reach_alpha5_common.command import Cartesian, CommandKind, DriverCommand, GripperCommand
 from reach_alpha5_msgs import msg
+from reach_alpha5_view import marker_node
 from reach_alpha5_view.marker_node import MARKERS
 from reach_alpha5_view.scene.scene import NAMESPACES
 
@@ -250,6 +251,18 @@ def test_it_publishes_markers_and_nothing_else(bench):
     assert bench.node.get_client_names_and_types_by_node(*of) == []
     services = bench.node.get_service_names_and_types_by_node(*of)
     assert [name for name, _ in services if ours(name) and "type_desc" not in name] == []
+
+
+def test_what_is_waited_for_is_said_once_with_who_publishes_it(tmp_path):
+    made = Bench(tmp_path)
+    try:
+        told = f"waiting for {made.namespace}/robot_description, which robot_state_publisher"
+        made.until(lambda: told in made.said())
+        later = time.monotonic() + marker_node.PATIENCE + 1.0
+        made.until(lambda: time.monotonic() > later)
+        assert made.said().count("waiting for") == 1
+    finally:
+        made.close()
 
 
 def test_a_description_may_be_a_parameter(tmp_path):

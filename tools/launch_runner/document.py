@@ -60,6 +60,8 @@ class _Reader:
     scope that has some from outside shares the list: what it adds stays."""
     settings: list[str] | None = None
     """The same for parameters."""
+    switches: tuple[str, ...] = ()
+    """Arguments that have to be true for the elements around the present one, inmost last."""
     declared: set[str] = field(default_factory=set)
     """Names of the arguments that were come across."""
 
@@ -87,18 +89,27 @@ class _Reader:
                 )
             if not self._wanted(element):
                 continue
+            outer = self.switches
+            if switch := re.fullmatch(r"\$\(var (\w+)\)", element.get("if", "")):
+                self.switches = (*outer, switch[1])
             try:
                 ELEMENTS[element.tag](self, element)
             except NotInstalled as error:
                 if element.tag not in PROCESSES:
                     raise
-                self.plan.missing.append(f"{self.path.name}: {error}; {self._way_out(element)}")
+                line = f"{self.path.name}: {error}; {self._way_out()}"
+                if line not in self.plan.missing:
+                    self.plan.missing.append(line)
+            finally:
+                self.switches = outer
 
-    @staticmethod
-    def _way_out(element: ElementTree.Element) -> str:
-        """Say what to do about something that this element needs and that is not installed."""
-        switch = re.fullmatch(r"\$\(var (\w+)\)", element.get("if", ""))
-        without = f"start without it: {switch[1]}:=false" if switch else "build it: make build"
+    def _way_out(self) -> str:
+        """Say what to do about something that the present element needs and is not installed."""
+        without = (
+            f"start without it: {self.switches[-1]}:=false"
+            if self.switches
+            else "build it: make build"
+        )
         return f"install it, or {without}"
 
     def _text(self, value: str) -> str:

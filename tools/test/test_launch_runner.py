@@ -413,6 +413,31 @@ class TestCommand:
         assert "'no_joy' is not installed here" in said and "joy:=false" in said
         assert "'no_tf' is not installed here" in said and "tf:=false" in said
 
+    def test_the_argument_that_does_without_may_be_that_of_the_group_around(
+        self, tmp_path, capsys
+    ):
+        node = '<node pkg="no_tf" exec="x" output="screen"/>'
+        body = (
+            '<arg name="outer" default="true"/><arg name="tf" default="true"/>'
+            f'<group if="$(var outer)"><group if="$(var tf)"><group>{node}{node}</group></group>'
+            '<node pkg="no_outer" exec="x" output="screen"/></group>'
+            '<node pkg="no_way" exec="x" output="screen"/>'
+        )
+        assert main([self.write(tmp_path, body)]) == 2
+        said = capsys.readouterr().err
+        assert said.count("'no_tf'") == 1
+        ways = {
+            name: line.rpartition(", or ")[2]
+            for line in said.splitlines()
+            for name in ("no_tf", "no_outer", "no_way")
+            if name in line
+        }
+        assert ways == {
+            "no_tf": "start without it: tf:=false",
+            "no_outer": "start without it: outer:=false",
+            "no_way": "build it: make build",
+        }
+
     def test_a_program_that_is_missing_is_named_before_anything_starts(self, tmp_path, capsys):
         body = (
             '<executable cmd="sleep 99" output="screen"/><arg name="record" default="true"/>'

@@ -12,6 +12,7 @@ from reach_alpha5_arbiter.replay.bag import COMMANDS, JOURNAL, STATES, Bag, BagE
 from reach_alpha5_arbiter.replay.core import Replay
 from reach_alpha5_arbiter.replay.trace import Trace, difference_lines
 from reach_alpha5_arbiter.replay.wire import WIRE, plain
+from reach_alpha5_common.broken_pipe import quiet
 from reach_alpha5_common.messages import seconds
 
 SAME, DIFFERENT, NOTHING = 0, 1, 2
@@ -27,6 +28,7 @@ A bag to replay holds the topics {JOURNAL}, {COMMANDS} and {STATES} of the arbit
 """
 
 
+@quiet
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
     options = _parser().parse_args(arguments)

@@ -43,7 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ProfileError as error:
         print(f"alpha5-record: {error}", file=sys.stderr)
         return USAGE
-    entries = profile.entries(options.namespaces) | {name: Entry(name) for name in options.also}
+    namespaces = [*options.namespaces, *options.named] or ["alpha5"]
+    entries = profile.entries(namespaces) | {name: Entry(name) for name in options.also}
     selection = Selection(entries)
     if options.print_qos:
         print(_yaml(selection.overrides()), end="")
@@ -69,8 +70,12 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "namespaces", nargs="*", metavar="NAMESPACE", default=["alpha5"],
+        "namespaces", nargs="*", metavar="NAMESPACE", default=[],
         help="of each arm, with or without slashes (default: alpha5)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--namespace", dest="named", action="append", default=[], metavar="NS",
+        help="the same, as the other commands have it; once for each arm",
     )  # fmt: skip
     parser.add_argument(
         "--output", "-o", type=Path, metavar="FOLDER",

@@ -14,6 +14,7 @@ from reach_alpha5_bags.reading import Bag, BagError, resolve
 from reach_alpha5_bags.report.dive import FEEDS, Dive, stamp_of
 from reach_alpha5_bags.report.page import Reading, page
 from reach_alpha5_bags.report.progress import Progress
+from reach_alpha5_common.broken_pipe import quiet
 
 WRITTEN, NOTHING, USAGE = 0, 1, 2
 INTERRUPTED = 130
@@ -31,6 +32,7 @@ written, {USAGE} = the command line is wrong.
 """
 
 
+@quiet
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
     parser = _parser()

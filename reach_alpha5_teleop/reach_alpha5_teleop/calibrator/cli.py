@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from reach_alpha5_common.broken_pipe import quiet
 from reach_alpha5_common.refusal import Problem
 from reach_alpha5_teleop import profiles
 from reach_alpha5_teleop.calibrator import live, schema, screen
@@ -34,6 +36,9 @@ WRONG_USE = 2
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
 
+LISTENED = {"topic": "joy", "namespace": "alpha5"}
+"""Where a pad is listened to unless the command line says otherwise."""
+
 EPILOG = """\
 The command listens to a pad and publishes nothing: with it alone, nothing can move. While teleop
 runs beside it, the pad moves the arm as ever. It needs no window. Examples:
@@ -46,6 +51,7 @@ runs beside it, the pad moves the arm as ever. It needs no window. Examples:
 """
 
 
+@quiet
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
     options = _parser().parse_args(arguments)
@@ -141,9 +147,20 @@ def _make(options: argparse.Namespace) -> int:
     text = profile_text(path.stem, guide.calibration)
     load(text)
     _write(path, text)
-    print(f"{path} is written. Look at what it does with: alpha5-pad show --profile ./{path}")
+    print(f"{path} is written. Look at what it does with: {_show_command(path, options)}")
     print(f"teleop takes it with the parameter profile:={path.absolute()}")
     return 0
+
+
+def _show_command(path: Path, options: argparse.Namespace) -> str:
+    """Return the command that shows the profile with the pad that it was made with."""
+    words = ["alpha5-pad", "show"]
+    for name, default in LISTENED.items():
+        if (given := getattr(options, name)) != default:
+            words += [f"--{name}", given]
+    # Without a slash it would be the name of a profile that is installed.
+    file = str(path) if path.is_absolute() else f"./{path}"
+    return shlex.join([*words, "--profile", file])
 
 
 def _tell(said: list[Say]) -> None:
@@ -214,9 +231,13 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _listens(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--topic", default="joy", help="topic of the pad; default: joy")
     parser.add_argument(
-        "--namespace", default="alpha5", help="where the topic is; default: alpha5"
+        "--topic", default=LISTENED["topic"], help="topic of the pad; default: %(default)s"
+    )
+    parser.add_argument(
+        "--namespace",
+        default=LISTENED["namespace"],
+        help="where the topic is; default: %(default)s",
     )
 
 

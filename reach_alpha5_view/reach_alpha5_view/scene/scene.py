@@ -98,6 +98,11 @@ class Scene:
             Layer.STANDING: self._standing,
         }
 
+    @property
+    def has_description(self) -> bool:
+        """Whether it is known what the arm is."""
+        return self._description is not NOWHERE
+
     def set_description(self, xml: str) -> None:
         """Take the text of an expanded URDF.
 
