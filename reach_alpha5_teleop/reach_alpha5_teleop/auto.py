@@ -65,6 +65,10 @@ class AutoTeleop:
         self._view = view
         return self._core.on_arbiter(view, now) if self._core is not None else []
 
+    def on_reset_done(self, now: float) -> list[Output]:
+        """Take that a reset was carried out, however late that is heard."""
+        return self._core.on_reset_done(now) if self._core is not None else []
+
     def on_arm(self, blocked: bool) -> list[Output]:
         """Take whether the arm is held back from what is asked of it."""
         return self._core.on_arm(blocked) if self._core is not None else []

@@ -99,6 +99,7 @@ class TeleopCore:
         self.change_pad(profile)
         self._jaws = JawsToggle()
         self._telling = EStopTelling()
+        self._pressed_since_reset = False
         self._view: ArbiterView | None = None
         self._armed = False
         self._moving = False
@@ -147,7 +148,8 @@ class TeleopCore:
         """Take the e-stop alone from a frame, whoever sends it."""
         if not self._pad.estop_pressed(frame, now):
             return []
-        self._telling.told(now)
+        self._telling.begin(now)
+        self._pressed_since_reset = True
         return [EStopPressed()]
 
     def _obey(self, state: PadState, now: float) -> list[Output]:
@@ -199,8 +201,7 @@ class TeleopCore:
     def on_arbiter(self, view: ArbiterView, now: float) -> list[Output]:
         """Take what the arbiter says of itself and of us."""
         before, self._view = self._view, view
-        if view.estop:
-            self._telling.latched()
+        self._telling.heard(view.estop)
         out = self._felt(before, view) if before is not None and self._pad.present else []
         theirs = view.owner not in ("", self._config.source)
         if view.latched or ((theirs or view.neutral_required) and not self._at_rest):
@@ -215,6 +216,17 @@ class TeleopCore:
             out.append(self._neutral(now))
         return out
 
+    def on_reset_done(self, now: float) -> list[Output]:
+        """Take that a reset was carried out, however late that is heard.
+
+        Nothing orders the e-stop's topic and the reset's service. So the reset may have cleared an
+        e-stop that was pressed after it was asked for: that press is told anew.
+        """
+        if not self._pressed_since_reset:
+            return []
+        self._telling.begin(now)
+        return [EStopPressed(again=True)]
+
     def on_arm(self, blocked: bool) -> list[Output]:
         """Take whether the arm is held back from what is asked of it."""
         return [Feel(Cause.BLOCKED)] if blocked and self._moving else []
@@ -223,7 +235,7 @@ class TeleopCore:
         """Let time pass, called once in every heartbeat period: notice silence, beat."""
         out = self.expire(now)
         if self._telling.due(now):
-            self._telling.told(now)
+            self._telling.told_again(now)
             out.append(EStopPressed(again=True))
         return [*out, self._heartbeat()]
 
@@ -243,7 +255,9 @@ class TeleopCore:
 
     def _absent(self, now: float) -> list[Output]:
         self._still = self._at_rest = False
-        return [*self._disarm(now), self._heartbeat()]
+        out = self._disarm(now)
+        self._jaws = JawsToggle()
+        return [*out, self._heartbeat()]
 
     def _disarm(self, now: float) -> list[Output]:
         self._armed = False
@@ -288,4 +302,5 @@ class TeleopCore:
                 Problem("not_at_rest", "reset with a control deflected; let go of all of them"),
                 now,
             )
+        self._pressed_since_reset = False
         return [ResetPressed()]

@@ -8,6 +8,7 @@ CLOSE = -1.0
 class JawsToggle:
     """Each press starts the jaws the other way, first they close; a further press ends it.
 
+    One for each time that a pad comes in, so that the first press closes them with every pad.
     A start waits until the press counts, an end does not.
     """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable
 
@@ -38,7 +39,7 @@ LATCHED = QoSProfile(
 )
 
 RESET_TIMEOUT = 2.0
-"""Time [s] after which a reset that nobody answered is reported and given up."""
+"""Time [s] after which a reset that nobody answered is reported; a later answer counts still."""
 
 RUMBLE_PERIOD = 0.05
 """Time [s] after which a pattern that plays is looked at again."""
@@ -71,7 +72,7 @@ class TeleopNode(Node):
         self._estops = self.create_publisher(EStop, "estop", RELIABLE)
         self._reset = self.create_client(Trigger, "reset")
         self._reset_call: Future | None = None
-        self._reset_deadline = 0.0
+        self._reset_deadline = math.inf
         self._actions = {
             outputs.Publish: lambda output: self._voice.say(output.command),
             outputs.Heartbeat: lambda output: self._voice.beat(output.present),
@@ -129,7 +130,9 @@ class TeleopNode(Node):
         self._do(self._core.on_joy(frame, time.monotonic(), replayed))
 
     def _on_joy_matched(self, info: QoSSubscriptionMatchedInfo) -> None:
-        if info.current_count == 0:
+        # Which of two publishers left is not known: the pad is taken for gone, and one that is
+        # still there is found anew.
+        if info.current_count == 0 or info.current_count_change < 0:
             self._do(self._core.on_pad_gone(time.monotonic()))
 
     def _is_replayed(
@@ -160,8 +163,8 @@ class TeleopNode(Node):
     def _on_tick(self) -> None:
         now = time.monotonic()
         self._do(self._core.tick(now))
-        if self._reset_call is not None and now >= self._reset_deadline:
-            self._drop_reset_call()
+        if now >= self._reset_deadline:
+            self._reset_deadline = math.inf
             self.get_logger().error(
                 f"reset was not answered in {RESET_TIMEOUT:g} s: see whether the arbiter runs, "
                 "then press reset again"
@@ -190,22 +193,19 @@ class TeleopNode(Node):
                 "namespace, then press reset again"
             )
             return
-        self._drop_reset_call()
         self._reset_call = self._reset.call_async(Trigger.Request())
         self._reset_deadline = time.monotonic() + RESET_TIMEOUT
         self._reset_call.add_done_callback(self._on_reset_answer)
 
-    def _drop_reset_call(self) -> None:
-        """Wait for the newest press only: an older answer says nothing about now."""
-        if self._reset_call is not None:
-            self._reset.remove_pending_request(self._reset_call)
-            self._reset_call = None
-
     def _on_reset_answer(self, future: Future) -> None:
+        answer = future.result()
+        # Of an older press, or late, too: whatever it cleared is cleared.
+        if answer.success:
+            self._do(self._core.on_reset_done(time.monotonic()))
         if future is not self._reset_call:
             return
         self._reset_call = None
-        answer = future.result()
+        self._reset_deadline = math.inf
         if answer.success:
             self.get_logger().info(f"reset: {answer.message or 'done'}")
         else:

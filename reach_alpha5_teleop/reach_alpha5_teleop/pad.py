@@ -38,7 +38,7 @@ class JoyFrame:
     axes: Sequence[float]
     buttons: Sequence[int]
     stamp: int = 0
-    """Nanoseconds on the sender's clock; orders its frames and does nothing else."""
+    """Nanoseconds on the sender's clock, 0 = never stamped; orders its frames, no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,10 +217,12 @@ class Pad:
                 return Problem(
                     "bad_button", f"button {index} is {button}, neither 0 nor 1; check the pad"
                 )
-        if self._stamp is not None and frame.stamp < self._stamp:
+        # The same frame delivered twice must not confirm itself. A pad that never stamps is told
+        # from it by having no stamp at all.
+        if self._stamp is not None and frame.stamp <= self._stamp and (frame.stamp or self._stamp):
             return Problem(
                 "old_stamp",
-                "the frame is older than the one before; let one joy node publish here, "
+                "the frame is not newer than the one before; let one joy node publish here, "
                 "and no bag beside it",
             )
         return None

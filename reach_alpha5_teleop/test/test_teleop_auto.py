@@ -9,7 +9,14 @@ from reach_alpha5_common.refusal import Problem
 from reach_alpha5_teleop import profiles
 from reach_alpha5_teleop.auto import AutoTeleop
 from reach_alpha5_teleop.core import ArbiterView, TeleopConfig
-from reach_alpha5_teleop.outputs import EStopPressed, Heartbeat, PadFound, Publish, Refused
+from reach_alpha5_teleop.outputs import (
+    EStopPressed,
+    Heartbeat,
+    PadFound,
+    Publish,
+    Refused,
+    ResetPressed,
+)
 
 NEUTRAL = Publish(STILL)
 
@@ -80,3 +87,15 @@ def test_D6_leaving_says_neutral_and_absent_whether_a_pad_was_known_or_not(auto)
     auto.settle()
     auto.settle()
     assert auto.core.close(auto.now) == [NEUTRAL, Heartbeat(False)]
+
+
+def test_D4_estop_pressed_after_the_reset_was_asked_for_outlasts_it(auto):
+    assert auto.core.on_reset_done(auto.now) == [], "no pad was known yet"
+    auto.settle()
+    auto.settle()
+    assert auto.tap("reset") == [ResetPressed()]
+    auto.tap("estop")
+    auto.wait(0.7)
+    assert auto.core.on_reset_done(auto.now) == [EStopPressed(again=True)], (
+        "though the pad is gone"
+    )

@@ -167,6 +167,28 @@ def test_D6_pad_whose_publisher_is_gone_stops_at_once(pilot):
     assert pilot.core.on_pad_gone(pilot.now) == []
 
 
+@pytest.mark.parametrize("gone", ["silent", "unplugged"])
+def test_jaws_toggle_of_a_pad_that_comes_in_closes_first(pilot_with, commands, gone):
+    pilot = pilot_with(buttons={"jaws_toggle": 7})
+    for _ in range(2):
+        pilot.arm()
+        pilot.press("jaws_toggle")
+        assert commands(pilot.hold(1))[0].gripper_velocities.grip == -1.0
+        pilot.held.clear()
+        if gone == "silent":
+            pilot.wait(0.7)
+        else:
+            pilot.core.on_pad_gone(pilot.now)
+
+
+def test_U7_frame_that_is_delivered_twice_stops_and_moves_nothing(pilot, commands):
+    pilot.arm()
+    twice = replace(pilot.frame(), axes=[0.0, 1.0, 0.0, 0.0, 0.0, 0.0])
+    out = pilot.send(twice) + pilot.send(twice)
+    assert [o.refusal.code for o in out if isinstance(o, Refused)] == ["old_stamp"]
+    assert commands(out) == []
+
+
 def test_U5_refused_frame_stops_and_is_counted(pilot, commands):
     pilot.arm()
     pilot.move(left_forward=1.0)

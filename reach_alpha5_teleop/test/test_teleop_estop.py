@@ -58,3 +58,55 @@ def test_reset_before_the_estop_is_known_to_have_latched_is_refused(pilot):
     assert refused.refusal.code == "estop_pending"
     pilot.hear(estop=True)
     assert pilot.tap("reset") == [ResetPressed()]
+
+
+def test_D4_estop_pressed_over_a_latch_is_not_ended_by_word_of_that_latch(pilot):
+    pilot.connect()
+    pilot.hear(estop=True)
+    pilot.flash("estop")
+    pilot.hear(estop=True)
+    assert estops(pilot.wait(0.25)) == [EStopPressed(again=True)], "it may be of the latch before"
+    pilot.hear(estop=True)
+    assert estops(pilot.wait(1.0)) == []
+
+
+def test_D4_latch_after_the_one_before_was_gone_is_an_answer_at_once(pilot):
+    pilot.connect()
+    pilot.hear(estop=True)
+    pilot.flash("estop")
+    pilot.hear()
+    pilot.hear(estop=True)
+    assert estops(pilot.wait(1.0)) == []
+
+
+def test_D4_estop_pressed_after_the_reset_was_asked_for_outlasts_it(pilot):
+    pilot.connect()
+    assert pilot.tap("reset") == [ResetPressed()]
+    pilot.tap("estop")
+    pilot.hear(estop=True)
+    assert estops(pilot.wait(0.3)) == []
+    pilot.hold(2)
+    assert pilot.core.on_reset_done(pilot.now) == [EStopPressed(again=True)]
+    pilot.hear(estop=True)
+    assert estops(pilot.wait(0.25)) != [], "that word may be of the latch which was cleared"
+    pilot.hear(estop=True)
+    assert estops(pilot.wait(1.0)) == []
+
+
+def test_D4_reset_asked_for_after_the_press_clears_it(pilot):
+    pilot.connect()
+    assert pilot.core.on_reset_done(pilot.now) == []
+    pilot.tap("estop")
+    pilot.hear(estop=True)
+    assert pilot.tap("reset") == [ResetPressed()]
+    assert pilot.core.on_reset_done(pilot.now) == []
+    assert estops(pilot.wait(1.0)) == []
+
+
+def test_D4_reset_that_is_refused_at_the_pad_makes_no_press_older(pilot):
+    pilot.connect()
+    pilot.tap("reset")
+    pilot.tap("estop")
+    (refused,) = pilot.tap("reset")
+    assert refused.refusal.code == "estop_pending"
+    assert pilot.core.on_reset_done(pilot.now) == [EStopPressed(again=True)]

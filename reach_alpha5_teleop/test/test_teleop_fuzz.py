@@ -155,13 +155,13 @@ def test_U3_wild_frames_between_those_of_a_pad_at_rest_never_move_anything(seed)
     calm = [0] * BUTTONS
     for step in range(10_000):
         calm[PROFILE.buttons["deadman"]] = int(step > 20)
-        watch.feed(0.02, JoyFrame([0.0] * AXES, list(calm), step))
+        watch.feed(0.02, JoyFrame([0.0] * AXES, list(calm), 2 * step))
         if step > 30 and chance.random() < 0.3:
             axes = [chance.choice([0.0, 1.0, -1.0, chance.choice([1, -1]) * 0.7])] * AXES
             buttons = [
                 button or int(chance.random() < 0.2 and index != PROFILE.buttons["estop"])
                 for index, button in enumerate(calm)
             ]
-            watch.feed(0.005, JoyFrame(axes, buttons, step))
+            watch.feed(0.005, JoyFrame(axes, buttons, 2 * step + 1))
     assert watch.moved == 0
-    assert watch.armed_by(JoyFrame([0.0, 0.5, 0.0, 0.0, 0.0, 0.0], calm, 10_000))
+    assert watch.armed_by(JoyFrame([0.0, 0.5, 0.0, 0.0, 0.0, 0.0], calm, 20_000))

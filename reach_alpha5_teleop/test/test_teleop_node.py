@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -391,6 +392,68 @@ def test_D4_reset_button_calls_the_service(bench):
     bench.until(press)
     bench.until(lambda: "reset: done" in bench.said())
     bench.node.destroy_service(service)
+
+
+def test_D4_estop_pressed_while_a_reset_is_on_its_way_outlasts_it_however_late(
+    bench, arbiter_says
+):
+    calls: list[Trigger.Request] = []
+    answer_now = threading.Event()
+
+    def serve(request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        calls.append(request)
+        answer_now.wait(3.0 * PATIENCE)
+        response.success = True
+        return response
+
+    def press() -> bool:
+        bench.pilot.held.symmetric_difference_update({"reset"})
+        bench.frames(3)
+        return bool(calls)
+
+    def quiet() -> bool:
+        told = len(bench.estops)
+        bench.frames(30)
+        return len(bench.estops) == told
+
+    # In a thread of its own, since it answers late.
+    server = rclpy.create_node("server", namespace=bench.namespace, context=bench.context)
+    server.create_service(Trigger, "reset", serve)
+    executor = SingleThreadedExecutor(context=bench.context)
+    executor.add_node(server)
+    thread = threading.Thread(target=executor.spin, daemon=True)
+    thread.start()
+    bench.connect()
+    bench.until(press)
+    bench.pilot.held.clear()
+    bench.frames()
+    bench.pilot.held.add("estop")
+    bench.until(lambda: bench.estops)
+    arbiter_says(SourceStatus(name="teleop"), estop_latched=True)
+    bench.until(lambda: "reset was not answered" in bench.said())
+    bench.until(quiet)
+    told = len(bench.estops)
+    answer_now.set()
+    bench.until(lambda: len(bench.estops) > told)
+    bench.until(quiet)
+    arbiter_says(SourceStatus(name="teleop"))
+    bench.pilot.held.clear()
+    bench.jog()
+    executor.shutdown()
+    thread.join()
+    server.destroy_node()
+
+
+def test_D6_one_of_two_pad_nodes_that_leaves_ends_motion_until_the_pad_is_found_anew(start):
+    bench = start("-p", "rumble:=0.0", "-p", "estop_level:=settle_then_cut", "-p", "joy_ttl:=2.0")
+    other = bench.node.create_publisher(Joy, "joy", 10)
+    bench.until(other.get_subscription_count)
+    bench.jog()
+    bench.node.destroy_publisher(other)
+    bench.until(bench.neutral)
+    bench.frames(20)
+    assert bench.neutral(), "stick and deadman are held over"
+    bench.jog()
 
 
 def test_U1_silence_of_the_pad_ends_motion_and_presence(bench):

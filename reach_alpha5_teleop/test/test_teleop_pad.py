@@ -187,3 +187,24 @@ def test_D4_estop_is_read_from_a_damaged_frame(pad, damaged):
 
 def test_frame_too_short_for_the_estop_button_presses_nothing(pad):
     assert not pad.estop_pressed(frame(buttons=[1]), 1.0)
+
+
+def test_U3_wild_frame_that_is_delivered_twice_does_not_confirm_itself(pad):
+    for step in range(20):
+        pad.receive(frame(stamp=step + 1), 1.0 + step / 50)
+    wild = frame([0.0, 1.0, 0.0, 0.0, 0.0, 0.0], button("jaws_open"), stamp=21)
+    first, again = pad.receive(wild, 1.4), pad.receive(wild, 1.41)
+    assert (first.down, first.axes["left_forward"]) == (set(), 0.0)
+    assert isinstance(again, Problem)
+    assert again.code == "old_stamp"
+    assert "not newer than the one before" in again.reason
+    calm = pad.receive(frame(stamp=22), 1.42)
+    assert (calm.down, calm.axes["left_forward"]) == (set(), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("stamps", "taken"), [((0, 0, 0), True), ((0, 5, 0), False), ((5, 0), False), ((5, 5), False)]
+)
+def test_U7_frames_without_stamps_are_taken_if_none_has_one(pad, stamps, taken):
+    *_, last = [pad.receive(frame(stamp=stamp), 1.0) for stamp in stamps]
+    assert isinstance(last, PadState) == taken
