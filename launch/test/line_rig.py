@@ -10,6 +10,9 @@ BASE, SHOULDER, JAWS = 5, 4, 1
 STOP = [(device, 0.0) for device in (ALL_DEVICES, *AXES)]
 """A whole stop: velocity zero to all at once, then to each joint."""
 
+MODES = 4
+"""How many presses of the mode button lead back to the first mode."""
+
 PAUSE_NS = 300_000_000
 """Longer than what was said last stands."""
 
@@ -93,6 +96,14 @@ def rates(velocities, first, second, since_ns):
         if told.device_id == second and told.time_ns > since_ns:
             found.append((last[first], told.value))
     return found
+
+
+def press_mode(rig, times=1):
+    """Press the mode button, each press and release long enough to be seen."""
+    for _ in range(times):
+        for down in (1, 0):
+            rig.pad.set(back=down)
+            after_reports(rig, 30)
 
 
 def to_deployed(rig):

@@ -10,7 +10,14 @@ import threading
 import numpy as np
 import pytest
 from geometry_msgs.msg import TwistStamped
-from line_rig import after_reports, stays_silent, stays_stopped, to_deployed, told_still
+from line_rig import (
+    MODES,
+    press_mode,
+    stays_silent,
+    stays_stopped,
+    to_deployed,
+    told_still,
+)
 
 from reach_alpha5_driver.sim.ids import AXES, Packet
 from reach_alpha5_driver.sim.log import TO_DRIVER
@@ -90,15 +97,8 @@ def test_B3_the_tip_moves_where_the_stick_points(rig, model, sticks, direction):
     assert np.dot(moved(rig, model, 0.02, **sticks), direction) > 0.95
 
 
-def next_mode(rig):
-    """Press the mode button, long enough to be seen in two frames."""
-    for down in (1, 0):
-        rig.pad.set(back=down)
-        after_reports(rig, 30)
-
-
 def test_B4_cylindrical_azimuth_turns_the_base_alone(rig):
-    next_mode(rig)
+    press_mode(rig)
     rig.settle()
     mark = rig.jog_until(  # right: clockwise from above, against axis_e
         lambda mark: len(rig.stack.wire(mark).motion_frames()) > 40, "some motion", left_x=-1.0
@@ -108,8 +108,7 @@ def test_B4_cylindrical_azimuth_turns_the_base_alone(rig):
     assert [told[device] for device in (1, 2, 3, 4)] == pytest.approx([0.0] * 4, abs=1e-9)
     rig.pad.release()
     told_still(rig, mark, "release")
-    for _ in range(3):  # by way of the poses and the wrist
-        next_mode(rig)
+    press_mode(rig, MODES - 1)
     rig.settle()
 
 

@@ -14,7 +14,9 @@ from domain import Domain
 from joy_pads import LAYOUTS, TAPES, LayoutPad, read_tape
 from launch_runner.substitution import find_share
 from line_rig import (
+    MODES,
     after_reports,
+    press_mode,
     stays_silent,
     stays_stopped,
     to_deployed,
@@ -27,9 +29,6 @@ PRESSES = 5
 
 PLAYS = 3
 """How often a tape is played, should the machine stall while it is."""
-
-MODES = 4
-"""How many presses of the mode button lead back to the first mode."""
 
 
 @pytest.fixture(scope="module", params=sorted(LAYOUTS))
@@ -61,14 +60,6 @@ def silent(rig):
         lambda: any(s.name == "teleop" and not s.present for s in rig.arbiter().sources),
         "the pad is missed",
     )
-
-
-def press_mode(rig, times=1):
-    """Press the mode button, each press and release long enough to be seen."""
-    for _ in range(times):
-        for down in (1, 0):
-            rig.pad.set(back=down)
-            after_reports(rig, 30)
 
 
 def press_reset(rig):

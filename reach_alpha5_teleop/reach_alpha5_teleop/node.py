@@ -11,7 +11,6 @@ from rclpy.clock_type import ClockType
 from rclpy.duration import Duration
 from rclpy.event_handler import QoSSubscriptionMatchedInfo, SubscriptionEventCallbacks
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.subscription import MessageInfo
 from rclpy.task import Future
 from sensor_msgs.msg import Joy, JoyFeedback, JoyFeedbackArray
@@ -30,13 +29,7 @@ from reach_alpha5_teleop.modes import MEANINGS
 from reach_alpha5_teleop.pad import JoyFrame
 from reach_alpha5_teleop.parameters import PARAMETERS
 from reach_alpha5_teleop.profile import ProfileError
-from reach_alpha5_teleop.voice import FAREWELL, LOG_PERIOD, RELIABLE, Voice, stamped
-
-LATCHED = QoSProfile(
-    depth=10,  # a latch that was set and reset since is seen, too
-    reliability=ReliabilityPolicy.RELIABLE,
-    durability=DurabilityPolicy.TRANSIENT_LOCAL,
-)
+from reach_alpha5_teleop.voice import FAREWELL, LATCHED, LOG_PERIOD, RELIABLE, Voice, stamped
 
 RESET_TIMEOUT = 2.0
 """Time [s] after which a reset that nobody answered is reported; a later answer counts still."""

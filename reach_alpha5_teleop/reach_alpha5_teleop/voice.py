@@ -9,7 +9,7 @@ from typing import Any
 from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.publisher import Publisher
-from rclpy.qos import QoSProfile
+from rclpy.qos import DurabilityPolicy, QoSProfile
 
 from reach_alpha5_common import messages
 from reach_alpha5_common.command import GripperCommand, TwistCommand
@@ -24,6 +24,8 @@ from reach_alpha5_msgs.msg import (
 )
 
 RELIABLE = QoSProfile(depth=10)
+LATCHED = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+"""Of the arbiter's state. Deep: a latch that was set and reset since is seen, too."""
 
 FAREWELL = 0.5
 """Longest time [s] that leaving waits for each topic's last message to be acknowledged."""

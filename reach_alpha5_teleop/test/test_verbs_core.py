@@ -9,9 +9,9 @@ import pytest
 
 from reach_alpha5_common.command import STILL, GripperCommand, Pose, TwistCommand
 from reach_alpha5_common.refusal import Problem
+from reach_alpha5_teleop.core import NEUTRAL_RETRY
 from reach_alpha5_teleop.verbs.core import (
     LISTEN_TIME,
-    NEUTRAL_RETRY,
     Answer,
     ArbiterView,
     Output,

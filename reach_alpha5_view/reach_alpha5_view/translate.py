@@ -63,7 +63,6 @@ def arm_status(message: msg.ArmState) -> ArmStatus:
         holds=_codes(message.holds),
         warnings=_codes(message.warnings),
         fault_causes=_codes(message.fault_causes),
-        last_stop_cause=message.last_stop_cause,
         last_refusal=_refused(message.last_refusal, message.header.stamp),
         joints=tuple(
             JointStatus(joint.name, joint.stale, _codes(joint.status_flags))

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from reach_alpha5_bags.names import resolve
 from reach_alpha5_bags.reading import Bag as AnyBag
-from reach_alpha5_bags.reading import BagError, resolve
+from reach_alpha5_bags.reading import BagError
 
 JOURNAL, COMMANDS, STATES = "arbiter_journal", "driver_command", "arbiter_state"
 TOPICS = (JOURNAL, COMMANDS, STATES)

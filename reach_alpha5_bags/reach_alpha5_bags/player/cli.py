@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import math
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from rclpy.utilities import remove_ros_args
 
+from reach_alpha5_bags.arguments import moment
 from reach_alpha5_bags.player.choice import choose
 from reach_alpha5_bags.player.playing import LiveError, play
 from reach_alpha5_bags.profile import ProfileError
@@ -79,7 +79,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("bag", type=Path, help="folder with metadata.yaml, .mcap or .db3 file")
     parser.add_argument("--rate", type=_rate, default=1.0, help="times the true speed")
     parser.add_argument(
-        "--from", dest="begin", metavar="T", type=_moment, default=0.0,
+        "--from", dest="begin", metavar="T", type=moment, default=0.0,
         help="begin T seconds after the bag's begin",
     )  # fmt: skip
     parser.add_argument("--loop", action="store_true", help="begin again at the end")
@@ -97,13 +97,6 @@ def _parser() -> argparse.ArgumentParser:
         "--beside", action="store_true", help="play where others publish the same topics"
     )
     return parser
-
-
-def _moment(text: str) -> float:
-    seconds = float(text)
-    if not 0.0 <= seconds < math.inf:
-        raise argparse.ArgumentTypeError(f"{text} is not a time in seconds, 0 or more")
-    return seconds
 
 
 def _rate(text: str) -> float:

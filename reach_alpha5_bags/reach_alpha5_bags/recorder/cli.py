@@ -19,10 +19,10 @@ from ament_index_python.packages import PackageNotFoundError, get_package_share_
 from rclpy.utilities import remove_ros_args
 
 from reach_alpha5_bags.profile import Entry, Profile, ProfileError, Selection
+from reach_alpha5_bags.recorder import COMPLETE, MISSING, USAGE
 from reach_alpha5_bags.recorder.command import rosbag2_command
 from reach_alpha5_bags.settings import MCAP, QOS, installed, profile_of
 
-COMPLETE, MISSING, USAGE = 0, 1, 2
 WRITERS = ("auto", "rosbag2", "own")
 NEEDED = ("ros2bag", "rosbag2_storage_mcap")
 """What `ros2 bag record --storage mcap` consists of."""

@@ -9,13 +9,12 @@ from pathlib import Path
 import yaml
 
 from reach_alpha5_bags.profile import Profile, Selection
+from reach_alpha5_bags.recorder import COMPLETE, MISSING, USAGE
 from reach_alpha5_bags.recorder.node import RecorderNode
 from reach_alpha5_bags.recorder.tape import Tape
 from reach_alpha5_bags.recorder.writer import COMPRESSIONS, BagWriter, Layout
 from reach_alpha5_bags.settings import MCAP, installed
 from reach_alpha5_common.node_life import run
-
-COMPLETE, MISSING, USAGE = 0, 1, 2
 
 
 def layout_of(profile: Profile) -> Layout:

@@ -10,6 +10,7 @@ import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
 
+from reach_alpha5_bags.arguments import moment
 from reach_alpha5_bags.reading import Bag, BagError, resolve
 from reach_alpha5_bags.report.dive import FEEDS, Dive, stamp_of
 from reach_alpha5_bags.report.page import Reading, page
@@ -78,22 +79,15 @@ def _parser() -> argparse.ArgumentParser:
         "--namespace", metavar="NS", help="of the arm, if the bag holds more than one"
     )
     parser.add_argument(
-        "--from", dest="begin", metavar="T", type=_moment, default=0.0,
+        "--from", dest="begin", metavar="T", type=moment, default=0.0,
         help="leave out what is before T seconds after the bag's begin",
     )  # fmt: skip
     parser.add_argument(
-        "--to", dest="end", metavar="T", type=_moment, default=math.inf,
+        "--to", dest="end", metavar="T", type=moment, default=math.inf,
         help="leave out what is after T seconds after the bag's begin",
     )  # fmt: skip
     parser.add_argument("--open", action="store_true", help="open the page in a browser")
     return parser
-
-
-def _moment(text: str) -> float:
-    seconds = float(text)
-    if not 0.0 <= seconds < math.inf:
-        raise argparse.ArgumentTypeError(f"{text} is not a time in seconds, 0 or more")
-    return seconds
 
 
 def find_namespace(bag: Bag, asked: str | None) -> str:

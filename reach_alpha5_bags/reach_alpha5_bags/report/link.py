@@ -43,14 +43,12 @@ class Link:
         self.counters = {name: Envelope() for name in COUNTERS}
         self.rates = {name: Envelope() for name in RATES.values()}
         self.totals = dict.fromkeys(TOTALS, 0)
-        self.port = ""
         self._growths = [Growth() for _ in FIELDS]
         self._counted: tuple[int, ...] = ()
 
     def hear(self, at: float, state: Any) -> None:
         """Take in an `ArmState`."""
         link = state.link
-        self.port = link.port or self.port
         counted = _counted(link)
         if counted != self._counted:
             self._counted = counted

@@ -22,11 +22,9 @@ from dataclasses import dataclass, replace
 
 from reach_alpha5_common.command import STILL, GripperCommand, TwistCommand
 from reach_alpha5_common.refusal import Problem, Refusal, RefusalLog
+from reach_alpha5_teleop.core import NEUTRAL_RETRY
 from reach_alpha5_teleop.verbs.progress import ArmView, Asked, Outcome, Progress
 from reach_alpha5_teleop.verbs.table import VERBS
-
-NEUTRAL_RETRY = 0.2
-"""Shortest time [s] between two neutral commands in answer to an arbiter that waits for one."""
 
 LISTEN_TIME = 3.0
 """Time [s] within which the arbiter must listen to a verb, and say something of itself."""

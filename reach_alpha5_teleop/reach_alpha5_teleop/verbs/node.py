@@ -13,7 +13,6 @@ from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
 from rclpy.event_handler import QoSSubscriptionMatchedInfo, SubscriptionEventCallbacks
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.subscription import MessageInfo
 from rclpy.task import Future
 from std_srvs.srv import Trigger
@@ -27,10 +26,7 @@ from reach_alpha5_teleop.verbs import core
 from reach_alpha5_teleop.verbs.parameters import PARAMETERS
 from reach_alpha5_teleop.verbs.progress import ArmView
 from reach_alpha5_teleop.verbs.table import VERBS
-from reach_alpha5_teleop.voice import RELIABLE, Voice
-
-LATCHED = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-"""Deep: a latch that was set and reset since is seen, too."""
+from reach_alpha5_teleop.voice import LATCHED, RELIABLE, Voice
 
 JAWS_PLACE = 4
 """Of the jaws among the joints."""

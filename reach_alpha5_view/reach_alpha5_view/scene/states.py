@@ -53,7 +53,6 @@ class ArmStatus:
     holds: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     fault_causes: tuple[str, ...] = ()
-    last_stop_cause: str = ""
     last_refusal: Refused = field(default=Refused())
     joints: tuple[JointStatus, ...] = ()
     """Chain order."""
